@@ -58,7 +58,7 @@ async def test_a_member_is_taken_in_with_an_event(database: Database, joined: Jo
 
 async def test_an_address_is_taken_once(joined: Joined) -> None:
     await joined("ada@example.org")
-    with pytest.raises(ConflictError, match="is a member already"):
+    with pytest.raises(ConflictError, match="is already a member"):
         await joined("ADA@EXAMPLE.ORG")
 
 

@@ -26,7 +26,7 @@ async def test_so_many_and_no_more(database: Database) -> None:
     assert 300 <= taken[-1].retry_after <= 360
     assert 3500 <= taken[-1].reset_after <= 3600
     taken[0].require()
-    with pytest.raises(ThrottledError, match="too many requests") as refused:
+    with pytest.raises(ThrottledError, match="Too many requests") as refused:
         taken[-1].require()
     assert refused.value.retry_after == taken[-1].retry_after
 
@@ -62,13 +62,13 @@ async def test_a_request_may_cost_more(database: Database) -> None:
     assert not (await ratelimits.take(database, "k", TEN, cost=4)).is_taken
     assert (await ratelimits.take(database, "k", TEN, cost=3)).is_taken
     for cost in (0, 11):
-        with pytest.raises(ValueError, match="can never be had"):
+        with pytest.raises(ValueError, match="exceeds the limit of"):
             await ratelimits.take(database, "k", TEN, cost=cost)
 
 
 @pytest.mark.parametrize("count, window", [(0, timedelta(1)), (1, timedelta(0))])
 def test_a_limit_allows_something(count: int, window: timedelta) -> None:
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="count of at least 1"):
         Limit(count, window)
 
 

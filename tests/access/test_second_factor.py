@@ -74,7 +74,7 @@ async def test_a_code_is_asked_for_after_the_password_and_works_once(
     opened = await door.answer_challenge(token, f" {code[:3]} {code[3:]} ", HOME)
     assert opened.principal.member_id == ada.id
     assert opened.session.opened_by == "password"
-    with pytest.raises(WrongCredentialsError, match="used already"):
+    with pytest.raises(WrongCredentialsError, match="already used"):
         await door.answer_challenge(await challenge(door, ada), code, HOME)
     with pytest.raises(SessionEndedError):  # the challenge itself works once, too
         await door.answer_challenge(token, await code_of(database, secret, steps=1), HOME)
@@ -160,7 +160,7 @@ async def test_it_is_on_only_once_a_code_was_confirmed_and_off_with_another(
             await second_factor.confirm(connection, seal, ada, "000000", by=LOCAL_ADMIN)
     secret, _ = await enrol(database, seal, ada)
     async with database.transaction() as connection:
-        with pytest.raises(ConflictError, match="on already"):
+        with pytest.raises(ConflictError, match="already on"):
             await second_factor.begin(connection, seal, ada)
     with pytest.raises(WrongCredentialsError):
         await door.remove_second_factor(opened.principal, "123456", origin=HOME)

@@ -182,7 +182,7 @@ def test_a_form_is_known_by_its_token() -> None:
     ids=["none", "empty", "short", "letters", "accents", "padding", "anothers"],
 )
 def test_a_form_without_its_token_is_refused(given: str | None) -> None:
-    with pytest.raises(ForgedRequestError, match="Load the page again"):
+    with pytest.raises(ForgedRequestError, match="Reload the page"):
         check_csrf("cookie", given)
 
 

@@ -207,7 +207,7 @@ async def test_an_endpoint_that_is_not_well_is_left_alone_after_one_domains_text
         for number in range(FAULTS_IN_A_ROW):
             await b.read(cup(number))
         assert not b.model.breaker.available
-        assert "answered 500" in b.model.breaker.reason
+        assert "returned 500" in b.model.breaker.reason
 
 
 async def test_every_worker_waits_when_the_endpoint_asks_one_to(database: Database) -> None:
@@ -218,7 +218,7 @@ async def test_every_worker_waits_when_the_endpoint_asks_one_to(database: Databa
         b.model.breaker = Breaker()  # of another process
         (reply,) = (await b.read()).replies
         assert reply.ending is ReplyStatus.LEFT_ALONE
-        assert "left alone for another" in reply.sentence
+        assert "paused for another" in reply.sentence
         assert 50 < reply.wait <= 60
         assert len(b.standin.asked) == 1
 

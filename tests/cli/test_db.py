@@ -173,7 +173,7 @@ def test_a_downgrade_that_is_meant_is_done(messor: Messor) -> None:
     assert messor("db", "status", "--json").json["revision"] == revisions.numbers()[-2]
     said = messor("db", "downgrade", "999", "--yes")
     assert said.code == 2
-    assert "cannot go back to 999" in said.err
+    assert "cannot be downgraded to 999" in said.err
     assert messor("db", "upgrade").code == 0
 
 

@@ -215,8 +215,8 @@ def test_doctor_proves_the_key_of_a_service(
         held = doctor(messor)[name]
         assert all(one.body == {} for one in service.asked)  # nothing is fetched
     assert (asks["state"], wrong["state"], right["state"]) == ("bad", "bad", "ok")
-    assert "asks for a key (401)" in asks["found"]
-    assert "refuses the key (401)" in wrong["found"]
+    assert "requires a key (401)" in asks["found"]
+    assert "rejects the key (401)" in wrong["found"]
     assert f"MESSOR_{name.upper()}_KEY" in wrong["mend"]
     assert "hunter2" not in str(wrong)
     assert "accepts the key" in right["found"]
@@ -243,7 +243,7 @@ def test_doctor_proves_the_keys_of_search_engines_and_the_model(
         right = doctor(messor)
         assert serper.searches == 0
     assert "refuses our API key" in wrong["search engines"]["found"]
-    assert "refuses the key (401)" in wrong["model"]["found"]
+    assert "rejects the key (401)" in wrong["model"]["found"]
     assert "hunter2" not in str(wrong)
     assert [right[name]["state"] for name in ("search engines", "model")] == ["ok", "ok"]
 

@@ -169,7 +169,10 @@ def test_a_file_of_authorities_that_is_none_is_named(
     messor: Messor, web: LittleWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty.pem").write_text("no certificates\n", encoding="utf-8")
-    for name, why in (("none.pem", "cannot be read"), ("empty.pem", "holds no certificates")):
+    for name, why in (
+        ("none.pem", "cannot be read"),
+        ("empty.pem", "contains no readable certificates"),
+    ):
         monkeypatch.setenv("MESSOR_CA_FILE", str(tmp_path / name))
         said = messor("crawl", HOME)
         assert said.code == 2
@@ -191,7 +194,7 @@ def test_a_database_that_does_not_answer_is_told_without_numbers(
     monkeypatch.setattr(asyncio, "sleep", AsyncMock())
     said = messor("domains", "list")
     assert said.code == 6
-    assert "PostgreSQL does not answer: " in said.err
+    assert "PostgreSQL does not respond: " in said.err
     assert "Errno" not in said.err
 
 

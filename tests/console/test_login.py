@@ -118,7 +118,7 @@ async def test_the_first_admin(console: str, enter: Enter, database: Database) -
     other = await enter(console)
     late = await other.get(path)
     assert late.status == 401
-    assert "This link was used, has run out, or is incomplete." in late.said
+    assert "This link was already used, has expired, or is incomplete." in late.said
     assert await members.has_admin(database)
 
 

@@ -147,10 +147,10 @@ async def test_an_answer_that_was_not_asked_for_here_is_refused(
     back = await at_the_provider(outside, left.place, "ada")
     assert "another browser" in (await victim.get(back)).said  # a login forced on somebody else
     await victim.get("/login/oidc")
-    assert "not begun in this browser" in (await victim.get(back)).said
+    assert "not started in this browser" in (await victim.get(back)).said
     await victim.get("/login/oidc")
     odd = await victim.get("/login/oidc/callback?code=1&state=%C3%A9")
-    assert (odd.status, "not begun in this browser" in odd.said) == (401, True)
+    assert (odd.status, "not started in this browser" in odd.said) == (401, True)
     asked = parse_qs(urlsplit(left.place).query)
     assert asked["code_challenge_method"] == ["S256"]
     denied = await thief.get(f"/login/oidc/callback?error=access_denied&state={asked['state'][0]}")
@@ -200,7 +200,7 @@ async def test_a_providers_documents_may_come_in_pieces_and_must_be_objects(
         odd = await (await enter(await serve(sign_on(tmp_path, f"{place}/list")))).get(
             "/login/oidc"
         )
-        assert (odd.status, "did not say why" in odd.said) == (503, True)
+        assert (odd.status, "no reason given" in odd.said) == (503, True)
 
 
 async def code_of(database: Database, secret: str, steps: int = 0) -> str:

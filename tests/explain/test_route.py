@@ -203,7 +203,7 @@ async def test_a_page_met_while_a_service_is_left_alone_is_tried_again_in_an_hou
         assert c4.asked == []
         why = await explain(database, settings, HOME)
         said = [fact.sentence for fact in why.facts if "by crawl4ai" in fact.sentence]
-        assert "Crawl4AI was not asked: it is left alone for another" in said[-1]
+        assert "Crawl4AI was not used: it is paused for another" in said[-1]
         assert "slow down" in said[-1]
         async with Database(later(dsn, timedelta(hours=25))) as tomorrow:
             await crawl(settings, tomorrow)

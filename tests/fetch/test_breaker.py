@@ -47,7 +47,7 @@ def test_it_opens_after_five_faults_in_a_row() -> None:
     fail(breaker)
     assert not may_ask(breaker)
     assert breaker.admit() is None
-    assert breaker.sentence == "it is left alone for another 60 s: it broke"
+    assert breaker.sentence == "it is paused for another 60 s: it broke"
 
 
 def test_it_waits_twice_as_long_each_time_up_to_an_hour() -> None:
@@ -108,7 +108,7 @@ def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
     assert breaker.remaining == 7200
     now.time += 7200
     fail(breaker, hold=1e9)
-    assert breaker.remaining == breakers.LONGEST_HOLD
+    assert breaker.remaining == breakers.MAX_HOLD
 
 
 @both
@@ -125,7 +125,7 @@ async def test_an_open_breaker_answers_at_once_without_the_permit(
         unused = permit()
         fetched = await it.get(allowed=unused)
         assert fetched.error_type == PROVIDER_FAULT
-        assert "left alone for another 60 s" in (fetched.error or "")
+        assert "paused for another 60 s" in (fetched.error or "")
         assert (unused.used_at, fetched.sent_at, fetched.cost) == (0, 0, None)
         assert len(standin.asked) == 5
         it.clock.time += 60
@@ -252,7 +252,7 @@ async def test_haste_without_a_time_is_waited_out_twice_as_long_each_time(
             before = len(standin.asked)
             await it.get()
             for _ in range(3):
-                assert "left alone" in ((await it.get()).error or "")
+                assert "paused" in ((await it.get()).error or "")
             assert len(standin.asked) == before + 1
             waits.append(round(it.service.breaker.remaining, -1))
             it.clock.time += it.service.breaker.remaining
@@ -272,7 +272,7 @@ async def test_every_worker_waits_when_a_service_asks_one_to(
         try:
             unused = permit()
             fetched = await other.fetch(HOME, unused)
-            assert "left alone for another" in (fetched.error or "")
+            assert "paused for another" in (fetched.error or "")
             assert "slow down" in (fetched.error or "")
             assert unused.used_at == 0
             assert not other.available

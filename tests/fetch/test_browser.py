@@ -516,7 +516,7 @@ async def test_a_page_that_hangs_is_ended_and_the_next_is_rendered(
 async def test_a_site_that_never_answers_is_a_timeout(street: Street) -> None:
     async with street.browser(render_seconds=8.0) as browser:
         seen = await street.see(SimResponse(200, silent=True), by=browser)
-    assert (seen.outcome, seen.error) == (Outcome.TIMEOUT, "no complete answer in time")
+    assert (seen.outcome, seen.error) == (Outcome.TIMEOUT, "no complete response in time")
 
 
 async def test_a_browser_that_hangs_is_killed_and_replaced(street: Street) -> None:

@@ -190,6 +190,6 @@ async def test_a_request_that_is_cancelled_closes_its_connection() -> None:
 
 async def test_a_connection_that_ends_before_its_answer_is_told_so() -> None:
     async with talking(b"") as talk:
-        with pytest.raises(ClientConnectionError, match="closed before it answered"):
+        with pytest.raises(ClientConnectionError, match="closed before the response"):
             await talk.get()
         assert len(talk.teller.heads) == 1

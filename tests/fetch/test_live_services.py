@@ -101,9 +101,9 @@ async def test_a_real_crawl4ai_tells_a_good_key_from_a_bad_one() -> None:
     assert CRAWL4AI is not None
     routes = health.ROUTES["crawl4ai"]
     good = await health.standing_of(CRAWL4AI, routes, SecretStr(CRAWL4AI_KEY))
-    assert (good.is_good, good.sentence) == (True, "answers and accepts the key")
+    assert (good.is_good, good.sentence) == (True, "responds and accepts the key")
     bad = await health.standing_of(CRAWL4AI, routes, SecretStr("another"))
-    assert (bad.is_good, bad.sentence) == (False, "refuses the key (401)")
+    assert (bad.is_good, bad.sentence) == (False, "rejects the key (401)")
 
 
 @needs_searxng

@@ -51,7 +51,7 @@ async def test_all_of_a_domain(
     before: Place | None = None
     while True:
         part = await queries.of_domain(
-            database, "one.example", before=before, outcome=outcome, limit=limit, stretch=stretch
+            database, "one.example", before=before, outcome=outcome, limit=limit, scan_limit=stretch
         )
         seen += part.fetches
         if part.reached is None:

@@ -335,7 +335,7 @@ async def test_a_socks_proxy_that_wants_a_login_we_have_not(tmp_path: Path) -> N
     async with street(tmp_path, "socks5") as out:
         at = out.proxy.endpoint
         bare = Proxy(1, ProxyAddress(at.protocol, at.host, at.port), trusted=True)
-        assert "asks for a login" in str(await out.failure("http://one.test/", bare))
+        assert "requires a login" in str(await out.failure("http://one.test/", bare))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -366,7 +366,7 @@ async def test_every_address_of_a_proxy_is_tried(
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_proxy_that_says_nothing(tmp_path: Path, protocol: str) -> None:
     async with street(tmp_path, protocol, mute=True, patience=0.5) as out:
-        assert "did not answer in time" in str(await out.failure("http://one.test/"))
+        assert "did not respond in time" in str(await out.failure("http://one.test/"))
 
 
 @pytest.mark.parametrize("status", [403, 405, 500, 502, 503, 504])
@@ -381,7 +381,7 @@ async def test_a_refused_connect(tmp_path: Path, status: int) -> None:
 async def test_a_refused_socks_request(tmp_path: Path, reply: int) -> None:
     async with street(tmp_path, "socks5", refusal=reply) as out:
         error = await out.failure("http://one.test/")
-        assert "asked for" in str(error)
+        assert "connecting to" in str(error)
         assert error.at_target == (reply != 7)
 
 
@@ -389,7 +389,7 @@ async def test_a_refused_socks_request(tmp_path: Path, reply: int) -> None:
 async def test_a_proxy_that_speaks_before_it_is_asked(tmp_path: Path, protocol: str) -> None:
     chatter = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake"
     async with street(tmp_path, protocol, chatty=chatter) as out:
-        assert "spoke before" in str(await out.failure("http://one.test/"))
+        assert "sent data before" in str(await out.failure("http://one.test/"))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -591,7 +591,7 @@ async def test_a_password_is_stored_sealed_and_shown_as_stars(
 
 async def test_the_same_proxy_is_not_added_twice(database: Database, seal: Seal) -> None:
     await add(database, seal, "http://ant@proxy.example:3128", PASSWORD)
-    with pytest.raises(ConflictError, match="already known"):
+    with pytest.raises(ConflictError, match="already exists"):
         await add(database, seal, "http://ant@proxy.example:3128", "another")
     await add(database, seal, "http://bee@proxy.example:3128", PASSWORD)
 
@@ -700,14 +700,14 @@ async def test_a_fetch_is_counted_by_what_it_came_to(database: Database, seal: S
     assert proxy is not None
     pool.note(proxy, ONE, Fetched(Outcome.BLOCKED, status=403, sent_at=5.0, duration=0.4))
     pool.note(proxy, ONE, Fetched(Outcome.REFUSED_ADDRESS))
-    failure = ProxyError("it answered 502", at_target=True).as_fetched()
+    failure = ProxyError("it returned 502", at_target=True).as_fetched()
     assert (failure.outcome, failure.outcome in RETRYABLE) == (Outcome.ERROR, True)
     pool.note(proxy, ONE, failure)
     await pool.write()
     after = await state(database, known)
     # Whose fault it is that the domain was not reached shows when another proxy reaches it.
     assert (after.success_count, after.failures, after.failure_count) == (1, 1, 0)
-    assert (after.avg_response_time_ms, after.last_error) == (400, "it answered 502")
+    assert (after.avg_response_time_ms, after.last_error) == (400, "it returned 502")
 
 
 def uses(known: KnownProxy, failures: int, successes: int = 0) -> Uses:
@@ -820,7 +820,7 @@ async def test_a_site_that_is_down_does_not_take_the_pool_with_it(
     b = await add(database, seal, "http://b.example:1")
     pool = make_pool(database, seal)
     await pool.refresh()
-    down = ProxyError("it answered 502", at_target=True)
+    down = ProxyError("it returned 502", at_target=True)
     for turn in range(40):
         proxy = pool.pick()
         assert proxy is not None
@@ -841,7 +841,7 @@ async def test_a_proxy_that_reaches_nothing_is_disabled_though_others_are_well(
     await pool.refresh()
     by_id = {proxy.id: proxy for proxy in (pool.pick(), pool.pick()) if proxy}
     for _ in range(11):  # each time another proxy reaches what this one could not
-        pool.failed(by_id[broken.id], ONE, ProxyError("it answered 502", at_target=True))
+        pool.failed(by_id[broken.id], ONE, ProxyError("it returned 502", at_target=True))
         pool.succeeded(by_id[well.id], ONE, 0.1)
         assert picked(pool) == well.id  # the broken one rests
     await pool.write()
@@ -858,10 +858,10 @@ async def test_a_proxy_that_reaches_none_of_several_domains_is_disabled_though_i
     proxy = pool.pick()
     assert proxy is not None
     for _ in range(20):
-        pool.failed(proxy, ONE, ProxyError("it answered 403", at_target=True))
+        pool.failed(proxy, ONE, ProxyError("it returned 403", at_target=True))
     assert picked(pool) == known.id  # that may be the site
     for domain_id in [uuid4() for _ in range(12)]:
-        pool.failed(proxy, domain_id, ProxyError("it answered 403", at_target=True))
+        pool.failed(proxy, domain_id, ProxyError("it returned 403", at_target=True))
     assert pool.pick() is None
     await pool.write()
     assert not (await state(database, known)).is_active

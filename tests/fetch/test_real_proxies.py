@@ -60,7 +60,7 @@ async def test_a_wrong_login_is_found_by_fetch_and_probe_alike(
                     None,
                 )
                 assert (bad.detail or {}) == {"at_target": False, "login": True}
-                said = "refused the login" if password else "asks for a login"
+                said = "refused the login" if password else "requires a login"
                 assert said in (bad.error or "")
                 assert said in ((await probe(proxy(at, password))).error or "")
         assert len(out.web.requests()) == 1

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from messor.fetch.retry_after import LONGEST, parse_retry_after
+from messor.fetch.retry_after import MAX_SECONDS, parse_retry_after
 
 NOW = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)
 
@@ -22,14 +22,14 @@ NOW = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)
         ("٣", None),
         ("0", 0.0),
         (" 120 ", 120.0),
-        ("9" * 300, LONGEST),
+        ("9" * 300, MAX_SECONDS),
         ("Mon, 05 Jan 2026 12:01:30 GMT", 90.0),
         ("Mon, 05 Jan 2026 12:01:30", 90.0),
         ("Monday, 05-Jan-26 12:01:30 GMT", 90.0),
         ("Mon Jan  5 12:01:30 2026", 90.0),
         ("Mon, 05 Jan 2026 13:01:30 +0100", 90.0),
         ("Mon, 05 Jan 2026 11:00:00 GMT", 0.0),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", MAX_SECONDS),
         ("Mon, 05 Jan 2026 12:01:30 +99999999999999", None),
         ("Mon, 32 Jan 2026 12:01:30 GMT", None),
     ],

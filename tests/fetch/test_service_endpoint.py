@@ -171,7 +171,7 @@ async def test_a_lost_lease_does_not_keep_the_probe(database: Database) -> None:
     async with bench(kind, standin, database) as it:
         standin.failure = Failure.UNAUTHORIZED
         await it.get()
-        it.clock.time += breakers.LONGEST_WAIT
+        it.clock.time += breakers.MAX_WAIT
         late = Permit(Pace(0.0, 0.0, WorkerLease(1, 0.0, clock.now())))
         with pytest.raises(LeaseLostError):
             await it.get(allowed=late)

@@ -108,7 +108,7 @@ def test_a_page_out_of_proportion_says_so() -> None:
 def test_how_deeply_a_page_nests_counts_unless_its_reader_may_die() -> None:
     deep = "<div>" * 600 + "<p>Call +49 30 901820 now.</p>"
     refused = read_records(deep, URL)
-    assert refused.warnings == ["The page nests more than 480 elements within each other."]
+    assert refused.warnings == ["The page nests more than 480 elements."]
     found = read_records(deep, URL, may_die=True)
     assert (found.warnings, found.unread) == ([], set())
     assert "contact" in {record.kind for record in found.records}
@@ -119,7 +119,7 @@ def test_whose_reader_may_die_has_the_other_bounds(monkeypatch: pytest.MonkeyPat
     assert found.warnings == ["The page has more than 6291456 characters."]
     monkeypatch.setattr(page, "_PARSE_BUDGET_SECONDS", -1.0)
     found = read_records("<p>x" * 20_000, URL, may_die=True)
-    assert found.warnings == ["The page's markup grows out of proportion."]
+    assert found.warnings == ["The page's parse tree grows out of proportion to its markup."]
 
 
 def test_a_pin_to_a_version_that_is_not_there_takes_nothing_away() -> None:

@@ -333,7 +333,7 @@ def test_an_asked_port_is_listened_on_beside_the_socket(data_dir: Path) -> None:
     asked = EmbeddedServer(data_dir, port=port)
     with (
         socket.create_server(("127.0.0.1", port)),
-        pytest.raises(UnavailableError, match=f"Port {port} is taken"),
+        pytest.raises(UnavailableError, match=f"Port {port} is in use"),
     ):
         asked.acquire()
     dsn = asked.acquire()

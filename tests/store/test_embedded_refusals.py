@@ -108,7 +108,7 @@ def test_a_data_folder_that_holds_something_else(tmp_path: Path) -> None:
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "_LEAST_FREE", 1 << 62)
+    monkeypatch.setattr(folder_module, "_MIN_FREE", 1 << 62)
     with pytest.raises(UnavailableError, match=r"The disk of .* is full"):
         EmbeddedServer(tmp_path).acquire()
     assert not (tmp_path / "postgres" / "data").exists()
@@ -142,5 +142,5 @@ def test_programs_follow_the_data(tmp_path: Path) -> None:
         assert find_programs(None, explicit.major) == explicit
     with pytest.raises(UnavailableError, match="not installed"):
         find_programs(newest.bin_dir, newest.major - 1)
-    with pytest.raises(UsageError, match="does not hold"):
+    with pytest.raises(UsageError, match="does not contain"):
         find_programs(tmp_path, None)

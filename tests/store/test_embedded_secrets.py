@@ -245,10 +245,10 @@ def test_a_password_that_is_not_the_servers_is_one_sentence(data_dir: Path) -> N
     server, folder = EmbeddedServer(data_dir), DataFolder(data_dir / "postgres")
     server.acquire()
     folder.write_password(folder.passfile, new_password())
-    with pytest.raises(UnavailableError, match=r"refuses the password in .*pgpass: restore"):
+    with pytest.raises(UnavailableError, match=r"rejects the password in .*pgpass: restore"):
         server.ensure_running()
     folder.passfile.unlink()
-    with pytest.raises(UnavailableError, match=r"password .* is gone: restore"):
+    with pytest.raises(UnavailableError, match=r"password .* is missing: restore"):
         server.ensure_running()
     server.release()
 
@@ -330,7 +330,7 @@ def test_whoever_takes_the_port_after_a_crash_is_told_nothing(data_dir: Path) ->
         thief.settimeout(1.0)
         with pytest.raises(OSError, match="refused"):
             ask(dsn)  # as a pool would that lost its connections
-        with pytest.raises(UnavailableError, match=f"Port {port} is taken"):
+        with pytest.raises(UnavailableError, match=f"Port {port} is in use"):
             server.ensure_running()
         with pytest.raises(TimeoutError):
             thief.accept()

@@ -30,7 +30,7 @@ def test_a_newer_minor_version_beside_it_is_told(monkeypatch: pytest.MonkeyPatch
     concern = newer_beside(Programs(Path("/mine"), "17.2"))
     assert concern is not None
     assert (concern.found, concern.mend) == (
-        "17.10 is installed as well",
+        "17.10 is also installed",
         "set MESSOR_POSTGRES_BIN=/b",
     )
     assert newer_beside(Programs(Path("/mine"), "17.10")) is None

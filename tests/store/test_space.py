@@ -37,7 +37,7 @@ def test_what_is_no_size(text: str) -> None:
 def _measured(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     found = SimpleNamespace(f_blocks=1000, f_frsize=1_000_000, f_bavail=free)
     monkeypatch.setattr(os, "statvfs", lambda _: found)
-    monkeypatch.setattr(space, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(space, "CACHE_SECONDS", -1.0)
 
 
 def test_work_goes_on_with_somewhat_more_room(
@@ -49,7 +49,7 @@ def test_work_goes_on_with_somewhat_more_room(
         assert room.is_low is low, free
     _measured(monkeypatch, 10)
     assert room.said is not None
-    assert "has 10.0 MB free of 1.0 GB, and 50.0 MB must stay free" in room.said
+    assert "has 10.0 MB of 1.0 GB free, below the minimum of 50.0 MB" in room.said
 
 
 def test_a_servers_word_that_its_disk_is_full_counts_for_a_while(

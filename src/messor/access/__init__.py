@@ -1,1 +1,1 @@
-"""Who are you? Members and their roles, logins, sessions and API keys."""
+"""Authentication and authorisation: members and their roles, logins, sessions and API keys."""

@@ -1,8 +1,8 @@
-"""Proof that a form was sent from a page of ours: a token only who holds the cookie can get.
+"""CSRF tokens: proof that a form was sent from one of our own pages.
 
-The cookie is a session's token or, before a login, a random one the door sets. Nothing is stored:
-the token is a nonce and its HMAC under a key that is derived from the cookie. Each page has
-another nonce, so compression tells nothing of it.
+The cookie is a session's token or, before a login, a random one set by the console. Nothing is
+stored: the token is a nonce and its HMAC under a key derived from the cookie. Each page has another
+nonce, so compression leaks nothing about it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def csrf_token(cookie: str) -> str:
 
 
 def check_csrf(cookie: str | None, given: str | None) -> None:
-    """Refuse what does not carry a token made for this cookie."""
+    """Reject a request without a token made for this cookie."""
     if not cookie or not given or not _fits(cookie, given):
         raise ForgedRequestError(
-            "This form does not come from a page of this session. Load the page again and resend it."
+            "This form was not sent from a page of this session. Reload the page and send it again."
         )
 
 

@@ -1,16 +1,16 @@
-"""Why access was refused; each kind has its own answer at the doors.
+"""Errors of authentication and authorisation; each has its own response in API and console.
 
 AccessError
-├── UnauthenticatedError       nobody is known by what was shown      (401)
-│   ├── WrongCredentialsError  name and password do not fit
-│   ├── SessionEndedError      logged out, revoked or run out
-│   ├── BadKeyError            no such API key, or it no longer holds
-│   ├── BadLinkError           used, run out, or never made
-│   └── CodeNeededError        the code of the second factor is asked for
-├── ForbiddenError             known, but not allowed to do this      (403)
-│   └── ForgedRequestError     without the token of the page it should come from
-└── ThrottledError             too often; `retry_after` says when     (429)
-WeakPasswordError              a kind of UsageError                   (422)
+├── UnauthenticatedError       the caller is not authenticated         (401)
+│   ├── WrongCredentialsError  wrong e-mail address or password
+│   ├── SessionEndedError      logged out, revoked or expired
+│   ├── BadKeyError            unknown, revoked or expired API key
+│   ├── BadLinkError           used, expired or unknown one-time link
+│   └── CodeNeededError        the second factor is required
+├── ForbiddenError             authenticated, but without permission   (403)
+│   └── ForgedRequestError     missing or wrong CSRF token
+└── ThrottledError             too many requests; see `retry_after`    (429)
+WeakPasswordError              a kind of UsageError                    (422)
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class BadLinkError(UnauthenticatedError):
 
 
 class CodeNeededError(UnauthenticatedError):
-    """The first factor was right; `token` is what the code is to be sent with."""
+    """The first factor was right; `token` must be sent together with the code."""
 
     code = "code_needed"
 
     def __init__(self, token: Secret) -> None:
         self.token = token
-        super().__init__("Type the code that your authenticator app shows.")
+        super().__init__("Enter the code shown by your authenticator app.")
 
 
 class ForbiddenError(AccessError):
@@ -65,7 +65,7 @@ class ForgedRequestError(ForbiddenError):
 
 
 class ThrottledError(AccessError):
-    """Too often; `retry_after` is in whole seconds, as the header of that name wants it."""
+    """Too many requests; `retry_after` is in whole seconds, as the Retry-After header requires."""
 
     code = "throttled"
     retryable = True

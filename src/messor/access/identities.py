@@ -1,6 +1,6 @@
-"""Identities: which member somebody is whom an identity provider vouches for.
+"""Identities: maps a login at an identity provider to a member.
 
-The pair of issuer and subject counts; the first time, a verified e-mail address finds the member.
+A member is identified by issuer and subject; the first time, by a verified e-mail address.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ async def member_of(
     name: str | None,
     join_as: Role | None,
 ) -> Member:
-    """The member; made when `join_as` allows it. Raises WrongCredentialsError."""
+    """The member; created when `join_as` allows it. Raises WrongCredentialsError."""
     known: UUID | None = await connection.fetchval(KNOWN, issuer, subject)
     if known is not None:
         return _open(await members.get(connection, known))
     if email is None:
         raise WrongCredentialsError(
-            "The identity provider did not confirm an e-mail address, so nobody can be found by it."
+            "The identity provider did not confirm an e-mail address, so no member can be matched."
         )
     member = _open(await _by_address(connection, email, name, join_as))
     if await connection.fetchval(LINK, issuer, subject, member.id) is None:
         raise WrongCredentialsError(
-            f"{member.email} is linked with another account at the identity provider."
+            f"{member.email} is linked to another account at the identity provider."
         )
     event = Event("member.identity_linked", f"member:{member.id}", data={"issuer": issuer})
     await record(connection, [event])

@@ -1,7 +1,8 @@
-"""API keys: what programs show instead of a session.
+"""API keys: the credentials of programs.
 
-A key reads `messor_PREFIX_SECRET`. It belongs to a member and does at most what that member's role
-allows now. It is shown once; the prefix finds its row, the hash of the whole proves it.
+A key has the form `messor_PREFIX_SECRET`. It belongs to a member and may do at most what that
+member's role currently allows. It is shown once; the prefix finds its row, the hash of the whole
+key proves it.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ HOLDER = """
 SELECT id, member_id, secret_hash, scopes, name, role, disabled_at, revoked_at, expires_at, is_over
   FROM found
 """
-# Its use is noted at most once a minute, and only when the secret fits.
+# Its use is recorded at most once a minute, and only when the secret matches.
 SHOWN = f"""{FOUND}, used AS (
   UPDATE messor.api_keys k SET last_used_at = (SELECT messor.clock()), last_used_address = $3
     FROM found f
@@ -88,7 +89,7 @@ SHOWN_UNNOTED = FOUND + HOLDER
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key, as far as it may be shown."""
+    """A key, without its secret."""
 
     id: UUID
     member_id: UUID
@@ -103,7 +104,7 @@ class ApiKey:
     last_used_address: str | None
     revoked_at: datetime | None
     revoked_by: str | None
-    is_good: bool  # not revoked, not run out, its member not disabled
+    is_good: bool  # not revoked, not expired, its member not disabled
 
     @classmethod
     def of(cls, row: asyncpg.Record) -> Self:
@@ -119,9 +120,9 @@ async def create(
     by: Principal,
     days: int = USUAL_DAYS,
 ) -> tuple[ApiKey, Secret]:
-    """Make a key for a member; the secret is the whole key, and nobody can show it again."""
+    """Create a key for a member; the secret is the whole key, and cannot be shown again."""
     authorise_for(by, member.id)
-    if by.must_enrol:  # a key asks for no second factor: it would be the way around it
+    if by.must_enrol:  # a key needs no second factor: it would bypass the requirement
         raise ForbiddenError("Set up two-factor login first: My account in the console.")
     name = typed_text.understand_name(name, "name for the key")
     given = _check(member, scopes, days)
@@ -140,40 +141,42 @@ async def create(
     )
     assert row is not None
     key = ApiKey.of(row)
-    await _tell(connection, "key.created", by, key, scopes=given, days=days)
+    await _record_event(connection, "key.created", by, key, scopes=given, days=days)
     return key, whole
 
 
 def _check(member: Member, scopes: Collection[Act], days: int) -> list[Act]:
     if member.disabled_at is not None:
-        raise ConflictError(f"{member.email} is disabled and gets no key.")
+        raise ConflictError(f"{member.email} is disabled and cannot have a key.")
     if not scopes:
-        raise UsageError("Name at least one scope, such as read.")
+        raise UsageError("Give at least one scope, such as read.")
     beyond = sorted(set(scopes) - key_acts_of(member.role))
     if beyond:
         raise UsageError(
-            f"A key of a member who is {member.role} cannot have the scope {', '.join(beyond)}."
+            f"A key of a member with the role {member.role} cannot have the scope {', '.join(beyond)}."
         )
     if not 1 <= days <= MOST_DAYS:
-        raise UsageError(f"A key lasts from 1 to {MOST_DAYS} days.")
+        raise UsageError(f"A key is valid for 1 to {MOST_DAYS} days.")
     return sorted(set(scopes))
 
 
 async def recognise(source: Connection | Database, text: str, origin: Origin) -> Principal:
-    """Who shows this key; raises with the reason if it no longer holds."""
+    """The principal of a key; raises with the reason if it is no longer valid."""
     shape = _SHAPE.fullmatch(text)
     if shape is None:
-        raise BadKeyError("This is not an API key. Keys begin with messor_.")
+        raise BadKeyError("This is not an API key. Keys start with messor_.")
     shown = fingerprint(text)
     row = await last_used.fetchrow(
         source, (SHOWN, shape[1], shown, origin.stored_address), (SHOWN_UNNOTED, shape[1])
     )
     if row is None or not hmac.compare_digest(row["secret_hash"], shown):
-        raise BadKeyError("This API key is not known.")
+        raise BadKeyError("Unknown API key.")
     if row["revoked_at"] is not None or row["disabled_at"] is not None:
         raise BadKeyError("This API key was revoked.")
     if row["is_over"]:
-        raise BadKeyError(f"This API key ran out on {row['expires_at']:%Y-%m-%d}. Make a new one.")
+        raise BadKeyError(
+            f"This API key expired on {row['expires_at']:%Y-%m-%d}. Create a new one."
+        )
     role = Role(row["role"])
     acts = key_acts_of(role).intersection(_known(row["scopes"]))
     return Principal(row["member_id"], row["name"], role, acts, key_id=row["id"])
@@ -186,7 +189,7 @@ async def listing(
     member_id: UUID | None = None,
     limit: int = 1000,
 ) -> list[ApiKey]:
-    """Keys of one member or, for admins, of all; the newest first."""
+    """Keys of one member or, for admins, of all; newest first."""
     if member_id is None:
         authorise(by, Act.MEMBERS_MANAGE)
     else:
@@ -195,19 +198,19 @@ async def listing(
 
 
 async def get(source: Connection | Database, which: UUID | str, *, by: Principal) -> ApiKey:
-    """A key by id or prefix; somebody else's is not there for those who may not see it."""
+    """A key by id or prefix; keys that the caller may not see are treated as missing."""
     key_id, prefix = (which, None) if isinstance(which, UUID) else (None, which)
     row = await source.fetchrow(FIND, key_id, prefix)
     if row is None or not _may_see(by, row["member_id"]):
-        raise NotFoundError("There is no such API key. See which there are: messor keys list")
+        raise NotFoundError("There is no such API key. List them with: messor keys list")
     return ApiKey.of(row)
 
 
 async def revoke(connection: Connection, key: ApiKey, *, by: Principal) -> ApiKey:
-    """End a key now; to end it twice is no fault."""
+    """Revoke a key now; revoking it again is not an error."""
     authorise_for(by, key.member_id)
     if await connection.fetchval(REVOKE, key.id, by.actor) is not None:
-        await _tell(connection, "key.revoked", by, key)
+        await _record_event(connection, "key.revoked", by, key)
     return await get(connection, key.id, by=by)
 
 
@@ -216,12 +219,12 @@ def _may_see(by: Principal, owner: UUID) -> bool:
 
 
 def _known(scopes: Collection[str]) -> tuple[Act, ...]:
-    """Scopes that exist; one that a later release took away allows nothing."""
+    """Scopes that exist; one that was removed in a later release allows nothing."""
     known = {act.value for act in Act}
     return tuple(Act(scope) for scope in scopes if scope in known)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, by: Principal, key: ApiKey, **data: object
 ) -> None:
     about = {"key": str(key.id), "prefix": key.prefix, "member": str(key.member_id), **data}

@@ -1,6 +1,6 @@
-"""Reading with a note of it: that somebody was here is worth writing down, but not worth refusing.
+"""Reads a row and records its last use; if that cannot be written, the read still succeeds.
 
-On a full disk PostgreSQL still reads. Who is known then stays known, and can see what is wrong.
+On a full disk PostgreSQL still reads: callers stay authenticated and can see what is wrong.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import asyncpg
 
 from messor.store.database import Connection, Database
 
-Question = tuple[Any, ...]  # a statement and its values
+Question = tuple[Any, ...]  # a statement and its parameters
 
 
 async def fetchrow(
     source: Connection | Database, noted: Question, unnoted: Question
 ) -> asyncpg.Record | None:
-    """The row, by the statement that notes it; without the note where there is no room for it."""
+    """The row, by the statement that records its use; without recording when the disk is full."""
     try:
         return await source.fetchrow(*noted)
     except asyncpg.DiskFullError:
-        if isinstance(source, Connection):  # its transaction is lost
+        if isinstance(source, Connection):  # its transaction is aborted
             raise
         return await source.fetchrow(*unnoted)

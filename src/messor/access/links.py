@@ -1,7 +1,7 @@
-"""One-time links: they make the first admin, or let a member in without a password.
+"""One-time links: they create the first admin, or log a member in without a password.
 
-Looking at a link does not use it up, for mail programs and browsers look ahead; a person then
-confirms with a form. Opening the session is left to `login.Door`.
+Opening a link does not use it up, because mail programs and browsers prefetch; a person then
+confirms with a form. Opening the session is left to `login.LoginService`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RETURNING l.purpose, l.member_id, l.expires_at
 
 @dataclass(frozen=True, slots=True)
 class OneTimeLink:
-    """What a good link is for."""
+    """The purpose of a valid link."""
 
     purpose: Purpose
     member_id: UUID | None
@@ -62,25 +62,25 @@ class OneTimeLink:
 
 @dataclass(frozen=True, slots=True)
 class MadeLink:
-    """A link just made; its token is not known here any more."""
+    """A link just created; only the hash of its token is stored."""
 
     token: Secret
     expires_at: datetime
 
     def url(self, base: str) -> str:
-        """Where it leads; this is to be shown to one person, once."""
+        """The link's URL, to be shown to one person, once."""
         return f"{base.rstrip('/')}/link/{self.token.reveal()}"
 
 
 async def make_first_admin(connection: Connection) -> MadeLink:
-    """A link that makes the first admin; refused as soon as there is one."""
+    """A link that creates the first admin; refused once there is one."""
     if await members.has_admin(connection):
-        raise ConflictError("There is an admin already. Make a link for a member instead.")
+        raise ConflictError("There is already an admin. Create a link for a member instead.")
     return await _make(connection, "first_admin", None, LOCAL_ADMIN, FIRST_ADMIN_LASTS)
 
 
 async def offer_first_admin(database: Database) -> MadeLink | None:
-    """What `messor up` prints: a link as long as there is no admin, None from then on."""
+    """What `messor up` prints: a link as long as there is no admin, then None."""
     async with database.transaction() as connection:
         if await members.has_admin(connection):
             return None
@@ -93,7 +93,7 @@ async def make_login(
     """A link that logs a member in, once."""
     authorise(by, Act.MEMBERS_MANAGE)
     if member.disabled_at is not None:
-        raise ConflictError(f"{member.email} is disabled. First: messor members enable")
+        raise ConflictError(f"{member.email} is disabled. First run: messor members enable")
     return await _make(connection, "login", member.id, by, lasts)
 
 
@@ -106,9 +106,9 @@ async def peek(source: Connection | Database, token: str) -> OneTimeLink:
 
 
 async def use(connection: Connection, token: str, purpose: Purpose) -> OneTimeLink:
-    """Use a link up; of several who try at once one succeeds.
+    """Use up a link; of several concurrent attempts one succeeds.
 
-    For the first admin the caller's transaction must make that admin: it holds others off.
+    For the first admin the caller's transaction must create that admin: it blocks others meanwhile.
     """
     if purpose == "first_admin":
         await connection.execute(LOCK_ADMINS)
@@ -119,7 +119,9 @@ async def use(connection: Connection, token: str, purpose: Purpose) -> OneTimeLi
 
 
 def _bad() -> BadLinkError:
-    return BadLinkError("This link was used, has run out, or is incomplete. Ask for a new one.")
+    return BadLinkError(
+        "This link was already used, has expired, or is incomplete. Ask for a new one."
+    )
 
 
 async def _make(

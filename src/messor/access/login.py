@@ -1,9 +1,9 @@
-"""The door: how a member gets a session: by password, link or identity provider, or as first admin.
+"""Login: how a member gets a session: by password, link or identity provider, or as first admin.
 
-An attempt by password is counted first, then the password is looked at outside of any
-transaction, then all that follows from it goes in one. To a stranger every failure looks the
-same and takes the same time. Where a second factor is set up, password and link bring a challenge,
-and only its code opens the session; an identity provider asks for its own.
+An attempt by password is counted first, then the password is verified outside of any transaction,
+then all its effects are written in one. To a stranger every failure looks the same and takes the
+same time. Where a second factor is set up, password and link lead to a challenge, and only its code
+opens the session; an identity provider handles its own second factor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from messor.store.database import Connection, Database
 
 ACCOUNT = "SELECT id, password_hash FROM messor.members WHERE email = $1 AND disabled_at IS NULL"
 
-# Again under a lock: the member may have been changed while the password was looked at.
+# Again under a lock: the member may have been changed while the password was verified.
 STILL = f"""
 SELECT {members.COLUMNS} FROM messor.members
  WHERE id = $1 AND disabled_at IS NULL AND password_hash IS NOT DISTINCT FROM $2
@@ -65,14 +65,14 @@ MET = "DELETE FROM messor.login_challenges WHERE token_hash = $1 RETURNING 1"
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What an attempt is measured against; without an id there is no such account."""
+    """The account an attempt is checked against; without an id there is no such account."""
 
     id: UUID | None = None
     encoded: str | None = field(default=None, repr=False)
 
 
 class LoginService:
-    """Lets members in; each method is one act, with its own transactions."""
+    """Logs members in; each method is one action, with its own transactions."""
 
     def __init__(
         self,
@@ -82,13 +82,13 @@ class LoginService:
         *,
         seal: Sealing | None = None,
     ) -> None:
-        self._seal = seal  # without one nobody can have a second factor
+        self._seal = seal  # without it nobody can have a second factor
         self._database = database
         self._passwords = passwords
         self._lifetimes = lifetimes or Lifetimes()
 
     async def log_in(self, email: str, password: str, origin: Origin) -> OpenedSession:
-        """By password. Raises WrongCredentialsError, ThrottledError or CodeNeededError."""
+        """Log in by password. Raises WrongCredentialsError, ThrottledError or CodeNeededError."""
         address = _lenient(email)
         charged = await throttle.charge(self._database, address, origin)
         account = await self._account(address)
@@ -97,7 +97,7 @@ class LoginService:
         async with self._database.transaction() as connection:
             member = await _confirm(connection, account) if fits else None
             if member is None:
-                await _tell_failure(connection, account, origin)
+                await _record_failure(connection, account, origin)
             elif (token := await _challenge(connection, member, "password")) is None:
                 await charged.forgive(connection)
                 opened = await self._open(connection, member, "password", origin)
@@ -106,12 +106,12 @@ class LoginService:
         if member is None:
             raise WrongCredentialsError("The e-mail address or the password is wrong.")
         if token is not None:
-            # Not forgiven yet: a known password must not buy endless guesses at codes.
+            # The attempt still counts: a known password must not allow unlimited guesses at codes.
             raise CodeNeededError(token)
         return opened
 
     async def log_in_by_link(self, token: str, origin: Origin) -> OpenedSession:
-        """By a link made for this member. Raises BadLinkError or CodeNeededError."""
+        """Log in by a link made for this member. Raises BadLinkError or CodeNeededError."""
         async with self._database.transaction() as connection:
             link = await links.use(connection, token, "login")
             assert link.member_id is not None
@@ -131,7 +131,7 @@ class LoginService:
         join_as: Role | None,
         origin: Origin,
     ) -> OpenedSession:
-        """By an identity provider's word. Raises WrongCredentialsError."""
+        """Log in by an identity provider. Raises WrongCredentialsError."""
         async with self._database.transaction() as connection:
             member = await identities.member_of(
                 connection,
@@ -144,10 +144,12 @@ class LoginService:
             return await self._open(connection, member, "identity_provider", origin)
 
     async def answer_challenge(self, token: str, code: str, origin: Origin) -> OpenedSession:
-        """By the code of the second factor. Raises WrongCredentialsError or ThrottledError."""
+        """Complete a login with the code of the second factor. Raises WrongCredentialsError or
+        ThrottledError.
+        """
         asked = await self._database.fetchrow(CHALLENGED, fingerprint(token))
         if asked is None or self._seal is None:
-            raise SessionEndedError("This took too long. Log in again.")
+            raise SessionEndedError("This login took too long. Log in again.")
         charged = await throttle.charge(self._database, asked["email"], origin)
         async with self._database.transaction() as connection:
             if await second_factor.accept(connection, self._seal, asked["id"], code) and (
@@ -156,14 +158,16 @@ class LoginService:
                 await charged.forgive(connection)
                 member = await members.get(connection, asked["id"])
                 return await self._open(connection, member, asked["opened_by"], origin)
-            await _tell_failure(connection, _Account(asked["id"]), origin)
-        raise WrongCredentialsError("This code is wrong, or was used already.")
+            await _record_failure(connection, _Account(asked["id"]), origin)
+        raise WrongCredentialsError("This code is wrong or was already used.")
 
     async def make_first_admin(
         self, token: str, *, email: str, name: str, password: str, origin: Origin
     ) -> OpenedSession:
-        """By the link that `messor up` printed. Raises BadLinkError, UsageError."""
-        await links.peek(self._database, token)  # no hashing for those who have no link
+        """Create the first admin by the link that `messor up` printed. Raises BadLinkError,
+        UsageError.
+        """
+        await links.peek(self._database, token)  # no hashing for callers without a valid link
         address, name = typed_text.understand_email(email), typed_text.understand_name(name)
         hashed = await self._passwords.hash(password, email=address, name=name)
         async with self._database.transaction() as connection:
@@ -181,33 +185,34 @@ class LoginService:
     async def change_password(
         self, principal: Principal, *, current: str | None, new: str, origin: Origin
     ) -> OpenedSession:
-        """Change one's own; all sessions end, and the one answered takes this one's place.
+        """Change one's own password; all sessions end, and the returned one replaces the current
+        one.
 
-        Who came by a link need not know the old password. Raises WrongCredentialsError,
-        ThrottledError, WeakPasswordError.
+        Members who logged in by a link need not know the old password. Raises
+        WrongCredentialsError, ThrottledError, WeakPasswordError.
         """
         authorise(principal, Act.ACCOUNT_OWN)
         if principal.member_id is None or principal.session_id is None:
-            raise UsageError("Only a member who is logged in has a password to change here.")
+            raise UsageError("Only a logged-in member can change a password here.")
         member = await members.get(self._database, principal.member_id)
         account = await self._account(member.email)
-        if await self._must_show_the_old(principal.session_id):
-            await self._check_the_old(member, account, current, origin)
+        if await self._requires_old_password(principal.session_id):
+            await self._check_old_password(member, account, current, origin)
         hashed = await self._passwords.hash(new, email=member.email, name=member.name)
         async with self._database.transaction() as connection:
             still = await _confirm(connection, account)
             if still is None:
-                raise SessionEndedError("Your account was changed meanwhile. Log in again.")
+                raise SessionEndedError("Your account was changed in the meantime. Log in again.")
             changed = await members.set_password(connection, still, hashed, by=principal)
             return await self._open(connection, changed, "password", origin)
 
     async def remove_second_factor(
         self, principal: Principal, code: str, *, origin: Origin
     ) -> None:
-        """Turn one's own second factor off. Raises WrongCredentialsError or ThrottledError."""
+        """Turn off one's own second factor. Raises WrongCredentialsError or ThrottledError."""
         authorise(principal, Act.ACCOUNT_OWN)
         if principal.member_id is None or self._seal is None:
-            raise UsageError("Only a member who is logged in has a second factor to remove here.")
+            raise UsageError("Only a logged-in member can remove a second factor here.")
         member = await members.get(self._database, principal.member_id)
         charged = await throttle.charge(self._database, member.email, origin)
         async with self._database.transaction() as connection:
@@ -215,20 +220,22 @@ class LoginService:
                 await charged.forgive(connection)
                 await second_factor.remove(connection, member, by=principal)
                 return
-            await _tell_failure(connection, _Account(member.id), origin)
-        raise WrongCredentialsError("This code is wrong, or was used already.")
+            await _record_failure(connection, _Account(member.id), origin)
+        raise WrongCredentialsError("This code is wrong or was already used.")
 
     async def must_show_the_old_password(self, principal: Principal) -> bool:
-        """Whether the form for a new password asks for the old one."""
-        return principal.session_id is None or await self._must_show_the_old(principal.session_id)
+        """Whether the form for a new password requires the old one."""
+        return principal.session_id is None or await self._requires_old_password(
+            principal.session_id
+        )
 
-    async def _must_show_the_old(self, session_id: UUID) -> bool:
+    async def _requires_old_password(self, session_id: UUID) -> bool:
         opened_by = await self._database.fetchval(OPENED_BY, session_id)
         if opened_by is None:
             raise SessionEndedError("This session has ended. Log in again.")
         return bool(opened_by != "link")
 
-    async def _check_the_old(
+    async def _check_old_password(
         self, member: Member, account: _Account, current: str | None, origin: Origin
     ) -> None:
         charged = await throttle.charge(self._database, member.email, origin)
@@ -237,7 +244,7 @@ class LoginService:
             if fits:
                 await charged.forgive(connection)
                 return
-            await _tell_failure(connection, account, origin)
+            await _record_failure(connection, account, origin)
         raise WrongCredentialsError("The current password is wrong.")
 
     async def _account(self, email: str) -> _Account:
@@ -259,7 +266,7 @@ class LoginService:
 
 
 async def _challenge(connection: Connection, member: Member, opened_by: str) -> Secret | None:
-    """What a code is to be sent with; None for a member without a second factor."""
+    """The token of a challenge; None for a member without a second factor."""
     if await second_factor.recovery_codes_left(connection, member.id) is None:
         return None
     token = new_token()
@@ -269,7 +276,7 @@ async def _challenge(connection: Connection, member: Member, opened_by: str) -> 
 
 
 def _lenient(email: str) -> str:
-    """An address that cannot be one belongs to nobody, and is treated like any stranger's."""
+    """A malformed address belongs to nobody, and is treated like any unknown one."""
     try:
         return typed_text.understand_email(email)
     except UsageError:
@@ -281,8 +288,8 @@ async def _confirm(connection: Connection, account: _Account) -> Member | None:
     return None if row is None else Member.of(row)
 
 
-async def _tell_failure(connection: Connection, account: _Account, origin: Origin) -> None:
-    """What was typed is not told: it may be a password in the wrong field."""
+async def _record_failure(connection: Connection, account: _Account, origin: Origin) -> None:
+    """Record a failed login without the typed text: it may be a password in the wrong field."""
     known = None if account.id is None else str(account.id)
     data = {"member": known, "address": origin.stored_address}
     await record(connection, [Event("login.failed", "anonymous", data=data)])

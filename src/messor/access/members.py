@@ -1,7 +1,7 @@
-"""Members: who may come in, and as what.
+"""Members: who may log in, and with which role.
 
-Each act goes in the caller's transaction with its event, and checks by itself that `by` may do
-it. There is always an admin left: acts that could end the last one wait for each other.
+Each action runs in the caller's transaction with its event, and checks by itself that `by` may do
+it. There is always an admin left: actions that could remove the last one are serialised.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ UPDATE messor.one_time_links SET ended_at = (SELECT messor.clock())
  WHERE member_id = $1 AND ended_at IS NULL
 """
 
-# Taken by whoever makes the first admin or unmakes one, until the end of the transaction.
+# Held until the end of the transaction by whoever makes the first admin or removes one.
 LOCK_ADMINS = "SELECT pg_advisory_xact_lock(hashtextextended('messor.admins', 0))"
 ADMINS = "SELECT id FROM messor.members WHERE role = 'admin' AND disabled_at IS NULL LIMIT 2"
 
@@ -79,7 +79,7 @@ SELECT 'key:' || k.id, m.name || ' (key ' || k.name || ')'
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One row of the members, without the password's hash."""
+    """One row of the members, without the password hash."""
 
     id: UUID
     email: str
@@ -105,7 +105,7 @@ async def create(
     password: PasswordHash | None = None,
     by: Principal,
 ) -> Member:
-    """Take in a member; without a password they come in by a link first."""
+    """Create a member; without a password they first log in by a link."""
     authorise(by, Act.MEMBERS_MANAGE)
     return await insert(
         connection, email=email, name=name, role=role, password=password, actor=by.actor
@@ -121,14 +121,14 @@ async def insert(
     password: PasswordHash | None,
     actor: str,
 ) -> Member:
-    """As `create`, where something else than a role has allowed it."""
+    """As `create`, where something other than a role permits it."""
     address, name = typed_text.understand_email(email), typed_text.understand_name(name)
     encoded = None if password is None else password.encoded
     row = await connection.fetchrow(INSERT, new_id(), address, name, role, encoded, actor)
     if row is None:
-        raise ConflictError(f"{address} is a member already.")
+        raise ConflictError(f"{address} is already a member.")
     member = Member.of(row)
-    await _tell(connection, "member.created", actor, member, role=role)
+    await _record_event(connection, "member.created", actor, member, role=role)
     return member
 
 
@@ -143,12 +143,14 @@ async def set_role(connection: Connection, member: Member, role: Role, *, by: Pr
         await _refuse_the_last(connection, before)
     after = await _change(connection, SET_ROLE, before.id, role)
     await _end_all(connection, after)
-    await _tell(connection, "member.role_changed", by.actor, after, role=role, former=before.role)
+    await _record_event(
+        connection, "member.role_changed", by.actor, after, role=role, former=before.role
+    )
     return after
 
 
 async def disable(connection: Connection, member: Member, *, by: Principal) -> Member:
-    """Shut a member out: sessions, links and keys stop working at once."""
+    """Disable a member: sessions, links and keys stop working at once."""
     authorise(by, Act.MEMBERS_MANAGE)
     await connection.execute(LOCK_ADMINS)
     before = await _lock(connection, member)
@@ -158,18 +160,18 @@ async def disable(connection: Connection, member: Member, *, by: Principal) -> M
         await _refuse_the_last(connection, before)
     after = await _change(connection, DISABLE, before.id)
     await _end_all(connection, after)
-    await _tell(connection, "member.disabled", by.actor, after)
+    await _record_event(connection, "member.disabled", by.actor, after)
     return after
 
 
 async def enable(connection: Connection, member: Member, *, by: Principal) -> Member:
-    """Let a member in again, as what they were; keys that were not revoked work again."""
+    """Enable a member again with the same role; keys that were not revoked work again."""
     authorise(by, Act.MEMBERS_MANAGE)
     before = await _lock(connection, member)
     if before.disabled_at is None:
         return before
     after = await _change(connection, ENABLE, before.id)
-    await _tell(connection, "member.enabled", by.actor, after)
+    await _record_event(connection, "member.enabled", by.actor, after)
     return after
 
 
@@ -178,13 +180,13 @@ async def set_password(
 ) -> Member:
     """Set a password; all sessions and links of the member end.
 
-    Members change their own through `login.Door`, which asks for the old one.
+    Members change their own through `login.LoginService`, which requires the old one.
     """
     authorise_for(by, member.id)
     await _lock(connection, member)
     after = await _change(connection, SET_PASSWORD, member.id, password.encoded)
     await _end_all(connection, after)
-    await _tell(connection, "member.password_changed", by.actor, after)
+    await _record_event(connection, "member.password_changed", by.actor, after)
     return after
 
 
@@ -194,12 +196,12 @@ async def get(source: Connection | Database, who: UUID | str) -> Member:
     key = who if isinstance(who, UUID) else typed_text.understand_email(who)
     row = await source.fetchrow(f"SELECT {COLUMNS} FROM messor.members WHERE {column} = $1", key)
     if row is None:
-        raise NotFoundError(f"{key} is not a member. See who is: messor members list")
+        raise NotFoundError(f"{key} is not a member. List members with: messor members list")
     return Member.of(row)
 
 
 async def listing(source: Connection | Database, limit: int = 1000) -> list[Member]:
-    """Everybody, oldest first."""
+    """All members, oldest first."""
     rows = await source.fetch(
         f"SELECT {COLUMNS} FROM messor.members ORDER BY created_at, id LIMIT $1", limit
     )
@@ -211,7 +213,7 @@ async def has_admin(source: Connection | Database) -> bool:
 
 
 async def names(source: Connection | Database, actors: Iterable[str]) -> dict[str, str]:
-    """What people call the actors of events; an actor without a name is left out."""
+    """Display names of the actors of events; an actor without a name is left out."""
     found = set()
     for actor in actors:
         kind, _, key = actor.partition(":")
@@ -224,19 +226,19 @@ async def names(source: Connection | Database, actors: Iterable[str]) -> dict[st
 
 
 async def _lock(connection: Connection, member: Member) -> Member:
-    """The member as they are now, held until the transaction ends."""
+    """The member's current row, locked until the transaction ends."""
     row = await connection.fetchrow(
         f"SELECT {COLUMNS} FROM messor.members WHERE id = $1 FOR NO KEY UPDATE", member.id
     )
     if row is None:
-        raise NotFoundError(f"{member.email} is not a member any more.")
+        raise NotFoundError(f"{member.email} is no longer a member.")
     return Member.of(row)
 
 
 async def _refuse_the_last(connection: Connection, member: Member) -> None:
     admins = [row["id"] for row in await connection.fetch(ADMINS)]
     if admins == [member.id]:
-        raise ConflictError(f"{member.email} is the only admin. Make somebody else an admin first.")
+        raise ConflictError(f"{member.email} is the only admin. Make someone else an admin first.")
 
 
 async def _change(connection: Connection, sql: str, *args: object) -> Member:
@@ -250,7 +252,7 @@ async def _end_all(connection: Connection, member: Member) -> None:
     await connection.execute(END_LINKS, member.id)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, actor: str, member: Member, **data: str
 ) -> None:
     fact = Event(event, actor, data={"member": str(member.id), **data})

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as the door can tell."""
+"""Where a request comes from, as far as the interface can tell."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _USER_AGENT = 300
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An address and a user agent; both are only as true as the door that noted them."""
+    """An IP address and a user agent, as noted by the interface."""
 
     address: str | None = None
     user_agent: str | None = None
 
     @property
     def network(self) -> str:
-        """What counts as one address: an IPv4 address, or an IPv6 network of 64 bits."""
+        """What counts as one client: an IPv4 address, or a /64 network of IPv6."""
         return network_of(self.address)
 
     @property
     def stored_address(self) -> str | None:
-        """The address in its short form; None for what is none."""
+        """The address in its short form; None when it is not one."""
         found = _understand(self.address)
         return None if found is None else str(found)
 

@@ -1,7 +1,7 @@
-"""How soon a password would be guessed: by lists of leaked ones, and by what an account tells.
+"""How easily a password is guessed: from lists of leaked ones, and from the account's own data.
 
-zxcvbn knows the passwords, names and words people use most, keyboard rows, dates, and letters
-replaced by signs. It is loaded with the first password that is chosen: most processes need none.
+zxcvbn knows the most common passwords, names and words, keyboard rows, dates, and letters replaced
+by symbols. It is loaded on first use: most processes never need it.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from collections.abc import Iterable
 
 from messor.access.errors import WeakPasswordError
 
-FEWEST_GUESSES = 10**9  # refuses "Summer2026!!!" and takes three or four words in a row
+MIN_GUESSES = 10**9  # refuses "Summer2026!!!" and accepts three or four words in a row
 OWN_WORDS = ("messor", "crawler", "console")
-# Long enough for any rule, and on every list all the same; letters and digits alone.
+# Long enough for any rule, yet on every list; letters and digits only.
 FAMOUS = frozenset({"correcthorsebatterystaple", "tobeornottobe", "thequickbrownfox"})
-_LOOKED_AT = 72  # characters; the search takes time that grows with their square
+_MAX_CHECKED = 72  # characters; the search time grows with their square
 _SHORTEST_WORD = 3
-_FEWEST_BESIDE = 6  # letters and digits beside the account's own words
+_MIN_BESIDE = 6  # letters and digits besides the account's own words
 _BETWEEN = re.compile(r"[\W_]+")
 
 
 def check_guessing(password: str, *, email: str, name: str) -> None:
-    """Refuse what is common, or made of the account's own words; expects it normalised."""
+    """Reject a password that is common or made of the account's own words; expects it normalised."""
     own = _words(email, name)
-    if _beside(password, own) < _FEWEST_BESIDE:
+    if _beside(password, own) < _MIN_BESIDE:
         raise WeakPasswordError(
-            "The password must not be the member's name or e-mail address, or the product's name, "
-            "with little else. Choose something unrelated, such as four random words."
+            "The password must not consist mainly of the member's name or e-mail address, or the "
+            "product's name. Choose something unrelated, such as four random words."
         )
-    if _bare(password) in FAMOUS or _guesses(password, own) < FEWEST_GUESSES:
+    if _bare(password) in FAMOUS or _guesses(password, own) < MIN_GUESSES:
         raise WeakPasswordError(
-            "This password is too common or too easy to guess. Use four random words, or have a "
-            "password manager make one."
+            "This password is too common or too easy to guess. Use four random words, or let a "
+            "password manager generate one."
         )
 
 
 def _words(*texts: str) -> list[str]:
-    """The texts and their parts, in lower case, the longest first."""
+    """The texts and their parts, in lower case, longest first."""
     found = {_bare(text) for text in texts} | set(OWN_WORDS)
     for text in texts:
         found.update(_bare(part) for part in _BETWEEN.split(text))
@@ -57,7 +57,7 @@ def _beside(password: str, own: Iterable[str]) -> int:
 def _guesses(password: str, own: list[str]) -> int:
     from zxcvbn import zxcvbn  # noqa: PLC0415 - 16 MB of words, which most processes never need
 
-    seen = password[:_LOOKED_AT].encode("utf-8", "replace").decode()
+    seen = password[:_MAX_CHECKED].encode("utf-8", "replace").decode()
     return int(zxcvbn(seen, user_inputs=list(own))["guesses"])
 
 

@@ -1,4 +1,4 @@
-"""Passwords: what makes one acceptable, and Argon2id, off the event loop and a few at a time."""
+"""Passwords: the rules for new ones, and Argon2id, off the event loop with limited concurrency."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from messor.access.errors import WeakPasswordError
 from messor.access.password_strength import check_guessing
 
-SHORTEST = 12
-LONGEST = 1024
-_FEWEST_KINDS = 5  # different characters; fewer is a key held down
+MIN_LENGTH = 12
+MAX_LENGTH = 1024
+_MIN_DISTINCT = 5  # distinct characters; fewer is a key held down
 _SALT = 16
 _HASH = 32
 
@@ -29,29 +29,29 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class PasswordHash:
-    """A password that was hashed; made by `Passwords.hash` alone."""
+    """A hashed password; created by `Passwords.hash` only."""
 
     encoded: str = field(repr=False)
 
 
 def check_rules(password: str, *, email: str, name: str) -> None:
-    """Refuse a password that is short, common, or that the account itself gives away."""
+    """Reject a password that is short, common, or derived from the account's own data."""
     text = _normal(password)
-    if len(text) < SHORTEST:
+    if len(text) < MIN_LENGTH:
         raise WeakPasswordError(
-            f"A password has at least {SHORTEST} characters; a few words in a row are easy to keep."
+            f"A password needs at least {MIN_LENGTH} characters; a few words in a row are easy to remember."
         )
-    if len(text) > LONGEST:
-        raise WeakPasswordError(f"A password has at most {LONGEST} characters.")
-    if len(set(text.casefold())) < _FEWEST_KINDS:
-        raise WeakPasswordError("The password repeats too few characters; mix in others.")
+    if len(text) > MAX_LENGTH:
+        raise WeakPasswordError(f"A password may have at most {MAX_LENGTH} characters.")
+    if len(set(text.casefold())) < _MIN_DISTINCT:
+        raise WeakPasswordError("The password uses too few different characters; add others.")
     check_guessing(text, email=email, name=name)
 
 
 class Passwords:
-    """Hashes and verifies on its own threads, so that a rush of logins cannot take all memory.
+    """Hashes and verifies on its own threads, so that many concurrent logins cannot exhaust memory.
 
-    The usual costs are the first that OWASP's cheat sheet on password storage names.
+    The default costs are the first that OWASP's cheat sheet on password storage names.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Passwords:
             type=argon2.Type.ID,
         )
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="passwords")
-        # Nobody's hash: verifying against it costs the same and never succeeds.
-        self._nobodys = (
+        # A dummy hash: verifying against it costs the same and never succeeds.
+        self._dummy_hash = (
             f"$argon2id$v=19$m={memory_kib},t={passes},p={lanes}"
             f"${_base64(secrets.token_bytes(_SALT))}${_base64(secrets.token_bytes(_HASH))}"
         )
@@ -81,16 +81,16 @@ class Passwords:
         return await self.renew(password)
 
     async def renew(self, password: str) -> PasswordHash:
-        """Hash a password that was accepted before, with today's costs."""
+        """Rehash a password that was accepted before, with the current costs."""
         return PasswordHash(await self._run(self._argon.hash, _bytes(password)))
 
     async def verify(self, password: str, encoded: str | None) -> bool:
-        """Whether it fits; without a hash to compare with it takes as long, and does not fit."""
-        fits = await self._run(self._verify, encoded or self._nobodys, _bytes(password))
+        """Whether the password matches; without a hash it takes as long and does not match."""
+        fits = await self._run(self._verify, encoded or self._dummy_hash, _bytes(password))
         return fits and encoded is not None
 
     def needs_renewal(self, encoded: str) -> bool:
-        """Whether it was made with other costs than today's."""
+        """Whether it was hashed with other costs than the current ones."""
         return self._argon.check_needs_rehash(encoded)
 
     def _verify(self, encoded: str, password: bytes) -> bool:
@@ -104,8 +104,10 @@ class Passwords:
 
 
 def _normal(password: str) -> str:
-    """Equal characters typed on different keyboards are equal here (NIST SP 800-63B, 3.1.1.2)."""
-    return unicodedata.normalize("NFKC", password[: LONGEST * 2])
+    """Normalise, so that equal characters from different keyboards match (NIST SP 800-63B,
+    3.1.1.2).
+    """
+    return unicodedata.normalize("NFKC", password[: MAX_LENGTH * 2])
 
 
 def _bytes(password: str) -> bytes:

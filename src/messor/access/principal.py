@@ -1,4 +1,4 @@
-"""A principal: whoever stands at a door, by session, by key, or at the machine itself."""
+"""A principal: the authenticated caller, by session, by key, or on the machine itself."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from messor.access.roles import Act, Role, acts_of
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Somebody who is known; `acts` is what they may do, a key's scopes already counted in."""
+    """An authenticated caller; `acts` is what they may do, already limited by a key's scopes."""
 
-    member_id: UUID | None  # None: whoever runs the command on this machine
+    member_id: UUID | None  # None: the local user who runs the command
     name: str
     role: Role
     acts: frozenset[Act]
     session_id: UUID | None = None
     key_id: UUID | None = None
-    must_enrol: bool = False  # a second factor is required, and not set up yet
+    must_enrol: bool = False  # a second factor is required, but not set up yet
 
     @property
     def actor(self) -> str:
-        """As events and `submitted_by` name them: without personal data."""
+        """The caller's name in events and `submitted_by`: without personal data."""
         if self.key_id is not None:
             return f"key:{self.key_id}"
         return self.name if self.member_id is None else f"member:{self.member_id}"
@@ -36,7 +36,7 @@ LOCAL_ADMIN = Principal(None, "local-admin", Role.ADMIN, acts_of(Role.ADMIN))
 
 
 def authorise(principal: Principal | None, act: Act) -> Principal:
-    """Answer the principal if they may do it; otherwise raise the error that says why not."""
+    """Return the principal if they may do it; otherwise raise the error that says why not."""
     if principal is None:
         raise UnauthenticatedError("Log in first, or send an API key.")
     if principal.may(act):
@@ -49,6 +49,6 @@ def authorise(principal: Principal | None, act: Act) -> Principal:
 
 
 def authorise_for(principal: Principal, member_id: UUID) -> Principal:
-    """As for `authorise`: one's own account is everybody's, that of others the admins'."""
+    """As `authorise`: everybody may manage their own account, only admins those of others."""
     is_own = principal.member_id == member_id
     return authorise(principal, Act.ACCOUNT_OWN if is_own else Act.MEMBERS_MANAGE)

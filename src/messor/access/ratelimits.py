@@ -1,6 +1,6 @@
-"""Rate limits for anybody by any key, across processes: one statement per request.
+"""Rate limits by any key, shared by all processes: one statement per request.
 
-A caller may ask for up to `limit.count` at once and gets them back evenly over `limit.window`.
+A caller may use up to `limit.count` at once and regains them evenly over `limit.window`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from messor.access.errors import ThrottledError
 from messor.access.origin import network_of
 from messor.store.database import Connection, Database
 
-# $1 key, $2 window, $3 what is asked for as a part of the window. Who is refused changes nothing.
+# $1 key, $2 window, $3 the cost as a part of the window. A refused request changes nothing.
 TAKE = """
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), taken AS (
   INSERT INTO messor.rate_limits AS r (key, spent_until)
@@ -35,38 +35,38 @@ SELECT EXISTS (SELECT FROM taken) AS is_taken,
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much may be asked for in how long."""
+    """How many requests are allowed in which time."""
 
     count: int
     window: timedelta
 
     def __post_init__(self) -> None:
         if self.count < 1 or self.window <= timedelta(0):
-            raise ValueError("A limit allows at least one in some time.")
+            raise ValueError("A rate limit needs a count of at least 1 and a positive window.")
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a request was told; in whole seconds, as headers want them."""
+    """The result for a request; in whole seconds, as headers require."""
 
     is_taken: bool
     limit: int
     remaining: int
-    reset_after: int  # until all is there again
-    retry_after: int  # until one is there; 0 when there is
+    reset_after: int  # until the full limit is available again
+    retry_after: int  # until one is available; 0 when one is
 
     def require(self) -> None:
-        """Raise if it was refused."""
+        """Raise if the request was refused."""
         if not self.is_taken:
-            raise ThrottledError("There were too many requests.", self.retry_after)
+            raise ThrottledError("Too many requests.", self.retry_after)
 
 
 async def take(
     source: Connection | Database, key: str, limit: Limit, *, cost: int = 1
 ) -> Allowance:
-    """Ask for `cost` of what the key may have; in a transaction of its own it holds at once."""
+    """Use `cost` of the key's limit; in a transaction of its own it takes effect at once."""
     if not 1 <= cost <= limit.count:
-        raise ValueError(f"{cost} can never be had of {limit.count}.")
+        raise ValueError(f"A cost of {cost} exceeds the limit of {limit.count}.")
     each = limit.window / limit.count
     row = await source.fetchrow(TAKE, key, limit.window, each * cost)
     assert row is not None
@@ -83,5 +83,5 @@ async def take(
 
 
 def key_of_address(what: str, address: str | None) -> str:
-    """A key for one address: `what` keeps limits for different things apart."""
+    """A key for one IP address: `what` separates limits for different purposes."""
     return f"{what}:address:{network_of(address)}"

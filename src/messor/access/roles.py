@@ -1,4 +1,4 @@
-"""Roles, and the one table of who may do what."""
+"""Roles, and the only table of permissions."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Role(StrEnum):
 
 
 class Act(StrEnum):
-    """What can be done through a door; the scopes of a key are some of these."""
+    """A permission; the scopes of a key are a subset of these."""
 
     READ = "read"  # domains, pages, snapshots, fetches, tasks, jobs, decisions, events, health
-    DOMAINS_SUBMIT = "domains.submit"  # ask for a domain or a URL
+    DOMAINS_SUBMIT = "domains.submit"  # submit a domain or a URL
     DOMAINS_REVIEW = "domains.review"  # approve, reject, suspend, resume, trust, blacklist, note
-    DOMAINS_CONFIGURE = "domains.configure"  # the terms a domain is crawled by
-    DOMAINS_IMPORT = "domains.import"  # many domains as approved, saved pages
-    DATA_ERASE = "data.erase"  # purge what was kept; erasures
-    CRAWL_CONTROL = "crawl.control"  # tasks and batches: make, pause, resume, stop, again now
+    DOMAINS_CONFIGURE = "domains.configure"  # the terms a domain is crawled on
+    DOMAINS_IMPORT = "domains.import"  # import many domains as approved, and saved pages
+    DATA_ERASE = "data.erase"  # purge stored content; erasures
+    CRAWL_CONTROL = "crawl.control"  # tasks and batches: create, pause, resume, stop, rerun
     INGEST_RUN = "ingest.run"
     JOBS_CONTROL = "jobs.control"  # dead letters: requeue, purge
     SCHEDULE_CONTROL = "schedule.control"
     TRAFFIC_HALT = "traffic.halt"  # stop all requests to sites
     TRAFFIC_RESUME = "traffic.resume"
-    PROXIES_MANAGE = "proxies.manage"  # see them, too
-    WEBHOOKS_MANAGE = "webhooks.manage"  # see them, too
-    AUDIT_READ = "audit.read"  # who logged in, who changed whom
+    PROXIES_MANAGE = "proxies.manage"  # including to list them
+    WEBHOOKS_MANAGE = "webhooks.manage"  # including to list them
+    AUDIT_READ = "audit.read"  # logins and changes of members
     ACCOUNT_OWN = "account.own"  # one's own password, sessions and keys
-    MEMBERS_MANAGE = "members.manage"  # everybody's roles, links, sessions and keys
+    MEMBERS_MANAGE = "members.manage"  # roles, links, sessions and keys of all members
 
 
 _EVERYBODY = frozenset(Role)
@@ -63,15 +63,15 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = MappingProxyType(
     }
 )
 
-# No key may do these: with them a stolen key could make itself at home and survive being revoked.
+# No key may do these: otherwise a stolen key could create further access and survive being revoked.
 NEVER_BY_KEY = frozenset({Act.ACCOUNT_OWN, Act.MEMBERS_MANAGE})
 
 
 def acts_of(role: Role) -> frozenset[Act]:
-    """All that a role may do."""
+    """All acts of a role."""
     return frozenset(act for act, roles in PERMISSIONS.items() if role in roles)
 
 
 def key_acts_of(role: Role) -> frozenset[Act]:
-    """All that a key of such a member may do at most."""
+    """All acts that a key of such a member may have."""
     return acts_of(role) - NEVER_BY_KEY

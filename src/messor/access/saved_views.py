@@ -1,7 +1,7 @@
-"""Saved views: what members narrowed a list down to, under names of their own.
+"""Saved views: members' named filters of a list.
 
-A view is its owner's; shared, everybody may open it or begin with it, and its owner or an admin may
-take it away. What the filters of a list mean is left to the list.
+A view belongs to its owner; a shared one may be opened, or used as default, by everybody, and
+deleted by its owner or an admin. The meaning of the filters is left to the list.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.store.database import Connection, Database
 
-MOST = 50  # views of one member, of one list
-MOST_SHOWN = 200
-LONGEST_NAME = 60
-LONGEST_VALUE = 300
+MAX_VIEWS = 50  # views per member and list
+MAX_LISTED = 200
+MAX_NAME_LENGTH = 60
+MAX_VALUE_LENGTH = 300
 
-# Those filters of a list that a view keeps; where in the list somebody was is not one of them.
+# The filters of a list that a view stores; the position in the list is not one of them.
 LISTS: Mapping[str, tuple[str, ...]] = {
     "domains": ("view", "q", "submitter", "trusted", "order"),
     "review": ("q", "submitter"),
     "tasks": ("domain", "status", "batch"),
 }
 
-# $1 is who looks: their own, and what others share.
+# $1 is the viewer: their own views, and shared ones of others.
 SEEN = """
 SELECT v.id, v.list, v.name, v.filters::text AS filters, v.is_shared, v.member_id,
        m.name AS owner, v.created_at, d.view_id IS NOT NULL AS is_default
@@ -79,39 +79,39 @@ class SavedView:
     member_id: UUID
     owner: str
     created_at: datetime
-    is_default: bool  # of who looks
+    is_default: bool  # for the viewer
 
     def may_change(self, by: Principal) -> bool:
         return self.member_id == by.member_id or by.may(Act.MEMBERS_MANAGE)
 
 
 def filters_of(list_name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Those of the values that are filters of the list and say something."""
+    """The non-empty values that are filters of the list."""
     if list_name not in LISTS:
-        raise UsageError(f"Views are kept of these lists: {', '.join(LISTS)}.")
+        raise UsageError(f"Views can be saved for these lists: {', '.join(LISTS)}.")
     found = {name: given.get(name, "").strip() for name in LISTS[list_name]}
-    if any(len(value) > LONGEST_VALUE for value in found.values()):
-        raise UsageError(f"A filter of a view has at most {LONGEST_VALUE} characters.")
+    if any(len(value) > MAX_VALUE_LENGTH for value in found.values()):
+        raise UsageError(f"A filter of a view may have at most {MAX_VALUE_LENGTH} characters.")
     return {name: value for name, value in found.items() if value}
 
 
 async def listing(
     source: Connection | Database, by: Principal, list_name: str | None = None
 ) -> list[SavedView]:
-    """One's own views, then what others share; of one list or of all."""
-    rows = await source.fetch(LISTING, by.member_id, list_name, MOST_SHOWN)
+    """One's own views, then shared ones of others; of one list or of all."""
+    rows = await source.fetch(LISTING, by.member_id, list_name, MAX_LISTED)
     return [_view(row) for row in rows]
 
 
 async def get(source: Connection | Database, by: Principal, view_id: UUID) -> SavedView:
     row = await source.fetchrow(GET, by.member_id, view_id)
     if row is None:
-        raise NotFoundError("There is no such view, or it is somebody else's.")
+        raise NotFoundError("There is no such view, or it belongs to another member.")
     return _view(row)
 
 
 async def default(source: Connection | Database, by: Principal, list_name: str) -> SavedView | None:
-    """What a member's list opens with."""
+    """The view that a member's list opens with."""
     row = await source.fetchrow(DEFAULT, by.member_id, list_name)
     return None if row is None else _view(row)
 
@@ -125,24 +125,26 @@ async def save(
     *,
     is_shared: bool = False,
 ) -> SavedView:
-    """Keep a view; one of the same name is replaced."""
+    """Save a view; one of the same name is replaced."""
     name, kept = " ".join(name.split()), filters_of(list_name, filters)
-    if not name or len(name) > LONGEST_NAME:
-        raise UsageError(f"Give the view a name of at most {LONGEST_NAME} characters.")
+    if not name or len(name) > MAX_NAME_LENGTH:
+        raise UsageError(f"Give the view a name of at most {MAX_NAME_LENGTH} characters.")
     if by.member_id is None:
-        raise ForbiddenError("Views belong to members.")
+        raise ForbiddenError("Only members can save views.")
     encoded = msgspec.json.encode(kept).decode()
     view_id: UUID = await connection.fetchval(
         SAVE, new_id(), by.member_id, list_name, name, encoded, is_shared
     )
-    if await connection.fetchval(COUNT, by.member_id, list_name) > MOST:
-        raise ConflictError(f"You have {MOST} views of this list; delete one first.")
+    if await connection.fetchval(COUNT, by.member_id, list_name) > MAX_VIEWS:
+        raise ConflictError(f"You have {MAX_VIEWS} views of this list; delete one first.")
     await connection.execute(LEAVE_TO_OWNER, view_id)
     return await get(connection, by, view_id)
 
 
 async def share(connection: Connection, by: Principal, view: SavedView, *, is_shared: bool) -> None:
-    """Show it to everybody, or to its owner alone: then nobody else begins with it any more."""
+    """Share a view with everybody, or only with its owner: then it is nobody else's default any
+    more.
+    """
     _require(view, by)
     await connection.execute(SHARE, view.id, is_shared)
     await connection.execute(LEAVE_TO_OWNER, view.id)
@@ -151,7 +153,7 @@ async def share(connection: Connection, by: Principal, view: SavedView, *, is_sh
 async def begin_with(
     connection: Connection, by: Principal, view: SavedView, *, wanted: bool = True
 ) -> None:
-    """Open the list with this view from now on, or plainly again."""
+    """Make this view the default of the list, or no longer."""
     if wanted:
         await connection.execute(BEGIN_WITH, by.member_id, view.list, view.id)
     else:
@@ -165,7 +167,7 @@ async def remove(connection: Connection, by: Principal, view: SavedView) -> None
 
 def _require(view: SavedView, by: Principal) -> None:
     if not view.may_change(by):
-        raise ForbiddenError(f"This view is {view.owner}'s; save one of your own.")
+        raise ForbiddenError(f"This view belongs to {view.owner}; save one of your own.")
 
 
 def _view(row: Mapping[str, object]) -> SavedView:

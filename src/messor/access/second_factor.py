@@ -1,7 +1,7 @@
 """The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes.
 
-A code counts once: the newest time step that was used is remembered. Secrets are sealed with the
-installation's key, which is handed in; of recovery codes only a hash is kept.
+A code is valid once: the newest time step used is stored. Secrets are encrypted with the
+installation's key, which is passed in; of recovery codes only a hash is stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
 STEP = 30  # seconds
-DRIFT = 1  # steps by which a phone's clock may be off, either way
+DRIFT = 1  # steps that a phone's clock may be off, in either direction
 DIGITS = 6
 SECRET_BYTES = 20  # as RFC 4226 recommends
 RECOVERY_CODES = 10
@@ -61,7 +61,7 @@ REMOVE = "DELETE FROM messor.second_factors WHERE member_id = $1 RETURNING confi
 
 
 class Sealing(Protocol):
-    """What encrypts secrets that are needed again."""
+    """Encrypts secrets that are needed again."""
 
     def close(self, text: str, owner: str) -> bytes: ...
     def open(self, sealed: bytes, owner: str) -> str: ...
@@ -69,9 +69,9 @@ class Sealing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """What an authenticator app needs, shown while it is being set up."""
+    """What an authenticator app needs, shown during setup."""
 
-    secret: str  # base32, to be typed where a camera is missing
+    secret: str  # base32, to be typed where there is no camera
     uri: str  # otpauth://, for a QR code
 
 
@@ -87,33 +87,33 @@ async def who_have_one(source: Connection | Database) -> set[UUID]:
 
 
 async def begin(connection: Connection, seal: Sealing, member: Member) -> Enrolment:
-    """A new secret, which counts once a code of it is confirmed."""
+    """Create a new secret, which takes effect once a code of it is confirmed."""
     secret = base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
     if await connection.fetchval(BEGIN, member.id, seal.close(secret, owner_of(member.id))) is None:
-        raise ConflictError("Two-factor login is on already. Turn it off first.")
+        raise ConflictError("Two-factor login is already on. Turn it off first.")
     return _enrolment(secret, member.email)
 
 
 async def confirm(
     connection: Connection, seal: Sealing, member: Member, code: str, *, by: Principal
 ) -> list[str]:
-    """Turn it on with a first code; answers the recovery codes, which are shown this once."""
+    """Turn it on with a first code; returns the recovery codes, which are shown only once."""
     row = await connection.fetchrow(HELD, member.id)
     if row is None:
-        raise NotFoundError("Begin to set up two-factor login first.")
+        raise NotFoundError("Start the setup of two-factor login first.")
     if row["confirmed_at"] is not None:
-        raise ConflictError("Two-factor login is on already.")
+        raise ConflictError("Two-factor login is already on.")
     secret = seal.open(row["sealed_secret"], owner_of(member.id))
     step = _step_of(secret, code, row["now"], after=row["last_step"])
     if step is None:
         raise WrongCredentialsError(
-            "This code is wrong. Check that the phone's clock is right, and type the newest code."
+            "This code is wrong. Check that the phone's clock is right, and enter the newest code."
         )
     codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
     await connection.execute(CONFIRM, member.id)
     await connection.execute(USED_STEP, member.id, step)
     await connection.execute(NEW_CODES, member.id, [fingerprint(_bare(one)) for one in codes])
-    await _tell(connection, "member.two_factor_on", by, member.id)
+    await _record_event(connection, "member.two_factor_on", by, member.id)
     return codes
 
 
@@ -126,7 +126,7 @@ async def pending(connection: Connection, seal: Sealing, member: Member) -> Enro
 
 
 async def accept(connection: Connection, seal: Sealing, member_id: UUID, code: str) -> bool:
-    """Whether a code of the app, or a recovery code, fits; it is used up by that."""
+    """Whether a code of the app, or a recovery code, is valid; that uses it up."""
     row = await connection.fetchrow(HELD, member_id)
     if row is None or row["confirmed_at"] is None:
         return False
@@ -139,16 +139,18 @@ async def accept(connection: Connection, seal: Sealing, member_id: UUID, code: s
 
 
 async def remove(connection: Connection, member: Member, *, by: Principal) -> bool:
-    """Turn it off; a member's own door asks for a code first, an admin helps who lost it."""
+    """Turn it off; a member's own request requires a code, an admin can do it for someone who lost
+    it.
+    """
     authorise_for(by, member.id)
     if await connection.fetchval(REMOVE, member.id) is None:
         return False
-    await _tell(connection, "member.two_factor_off", by, member.id)
+    await _record_event(connection, "member.two_factor_off", by, member.id)
     return True
 
 
 def _step_of(secret: str, code: str, now: int, *, after: int) -> int | None:
-    """The time step whose code this is, newer than any that was used."""
+    """The time step of this code, if newer than the last one used."""
     digits = _bare(code)
     if len(digits) != DIGITS or not digits.isascii() or not digits.isdigit():
         return None
@@ -161,7 +163,7 @@ def _step_of(secret: str, code: str, now: int, *, after: int) -> int | None:
 
 
 def _totp(secret: str) -> TOTP:
-    # SHA-1 is what authenticator apps know; in HMAC it is not broken (RFC 6238 1.2).
+    # SHA-1 is what authenticator apps support; in HMAC it is not broken (RFC 6238 1.2).
     return TOTP(base64.b32decode(secret), DIGITS, SHA1(), STEP)  # noqa: S303
 
 
@@ -175,14 +177,14 @@ def _recovery_code() -> str:
 
 
 def _bare(code: str) -> str:
-    """As people type it: with blanks, hyphens or capitals."""
+    """Normalise typed codes: without blanks, hyphens or capitals."""
     return "".join(code.split()).replace("-", "").lower()
 
 
 def owner_of(member_id: UUID) -> str:
-    """To whom a sealed secret is bound."""
+    """The owner that an encrypted secret is bound to."""
     return f"second factor of member {member_id}"
 
 
-async def _tell(connection: Connection, event: str, by: Principal, member_id: UUID) -> None:
+async def _record_event(connection: Connection, event: str, by: Principal, member_id: UUID) -> None:
     await record(connection, [Event(event, by.actor, data={"member": str(member_id)})])

@@ -1,6 +1,6 @@
 """Secrets that are shown once: random tokens that print as asterisks, and their fingerprints.
 
-A token has 256 random bits, so a plain SHA-256 of it can be stored: nobody can try them all.
+A token has 256 random bits, so a plain SHA-256 of it can be stored: brute force is infeasible.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-LONGEST = 200  # characters; what is longer is no token of ours
+MAX_LENGTH = 200  # characters; anything longer is not one of our tokens
 
 
 class Secret:
-    """A text that no log, repr or JSON tells; `reveal()` is the one way to it."""
+    """A text that never appears in logs, repr or JSON; only `reveal()` returns it."""
 
     __slots__ = ("_text",)
 
@@ -27,10 +27,10 @@ class Secret:
 
 
 def new_token() -> Secret:
-    """256 random bits, fit for URLs and cookies."""
+    """256 random bits, safe in URLs and cookies."""
     return Secret(secrets.token_urlsafe(32))
 
 
 def fingerprint(token: str) -> bytes:
-    """What is stored in a token's place; any text is taken, for anything may be sent."""
-    return hashlib.sha256(token[:LONGEST].encode("utf-8", "surrogatepass")).digest()
+    """The hash stored instead of a token; accepts any text, because anything may be sent."""
+    return hashlib.sha256(token[:MAX_LENGTH].encode("utf-8", "surrogatepass")).digest()

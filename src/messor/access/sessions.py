@@ -1,6 +1,6 @@
-"""Sessions: a login that lasts for a while, kept here and known by the hash of its token.
+"""Sessions: logins with an expiry, stored here and found by the hash of their token.
 
-Each request looks its session up, so what ends one holds from the next request on.
+Each request looks up its session, so revoking one takes effect with the next request.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ UPDATE messor.sessions s SET ended_at = (SELECT messor.clock())
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long a session lasts: without a sign of life, and at most."""
+    """How long a session lasts: when idle, and at most."""
 
     idle: timedelta = timedelta(hours=12)
     absolute: timedelta = timedelta(days=14)
@@ -96,12 +96,12 @@ class LoginSession:
     user_agent: str | None
     opened_at: datetime
     last_seen_at: datetime
-    ends_at: datetime  # unless there is a sign of life before
+    ends_at: datetime  # unless it is used before
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedSession:
-    """A session just opened: its token goes into a cookie and is not known here any more."""
+    """A session just opened: its token goes into a cookie, and only its hash is stored."""
 
     token: Secret
     session: LoginSession
@@ -111,7 +111,7 @@ class OpenedSession:
 async def open_session(
     connection: Connection, member: Member, *, opened_by: str, origin: Origin, lifetimes: Lifetimes
 ) -> OpenedSession:
-    """Log a member in; whether they may was decided before, in the same transaction."""
+    """Log a member in; the caller has authenticated them in the same transaction."""
     token = new_token()
     row = await connection.fetchrow(
         OPEN,
@@ -128,7 +128,7 @@ async def open_session(
     assert row is not None
     session = LoginSession(**row)
     principal = _principal(session.id, member.id, member.name, member.role)
-    await _tell(
+    await _record_event(
         connection,
         "session.opened",
         principal,
@@ -143,9 +143,9 @@ async def open_session(
 async def resume(
     source: Connection | Database, token: str | None, *, two_factor_required: bool = False
 ) -> Principal:
-    """Who holds this token; raises when its session is over or never was.
+    """The principal of this token; raises when its session has ended or never existed.
 
-    Where two factors are required, a member with one may do nothing but set up the second.
+    Where two factors are required, a member with only one may do nothing but set up the second.
     """
     row = None
     if token:
@@ -162,18 +162,20 @@ async def resume(
 async def listing(
     source: Connection | Database, member_id: UUID, *, by: Principal
 ) -> list[LoginSession]:
-    """A member's open sessions, the one seen last first."""
+    """A member's open sessions, last seen first."""
     authorise_for(by, member_id)
     return [LoginSession(**row) for row in await source.fetch(LISTING, member_id)]
 
 
 async def log_out(connection: Connection, principal: Principal) -> None:
-    """End the session one came with; to end it twice is no fault."""
+    """End the current session; ending it again is not an error."""
     if principal.session_id is None or principal.member_id is None:
         return
     if await connection.fetchval(END, principal.session_id, principal.member_id):
         session = str(principal.session_id)
-        await _tell(connection, "session.closed", principal, principal.member_id, session=session)
+        await _record_event(
+            connection, "session.closed", principal, principal.member_id, session=session
+        )
 
 
 async def revoke(
@@ -182,18 +184,18 @@ async def revoke(
     """End one session of a member."""
     authorise_for(by, member_id)
     if await connection.fetchval(END, session_id, member_id) is None:
-        raise NotFoundError("This session is not open any more.")
-    await _tell(connection, "session.revoked", by, member_id, session=str(session_id))
+        raise NotFoundError("This session has already ended.")
+    await _record_event(connection, "session.revoked", by, member_id, session=str(session_id))
 
 
 async def revoke_all(
     connection: Connection, member_id: UUID, *, by: Principal, but: UUID | None = None
 ) -> int:
-    """End all sessions of a member, `but` one; answers how many."""
+    """End all sessions of a member, except `but`; returns how many."""
     authorise_for(by, member_id)
     ended = await connection.fetch(END_ALL, member_id, but)
     if ended:
-        await _tell(connection, "session.all_revoked", by, member_id, sessions=len(ended))
+        await _record_event(connection, "session.all_revoked", by, member_id, sessions=len(ended))
     return len(ended)
 
 
@@ -201,7 +203,7 @@ def _principal(session_id: UUID, member_id: UUID, name: str, role: Role) -> Prin
     return Principal(member_id, name, role, acts_of(role), session_id=session_id)
 
 
-async def _tell(
+async def _record_event(
     connection: Connection, event: str, by: Principal, member_id: UUID, **data: str | int | None
 ) -> None:
     fact = Event(event, by.actor, data={"member": str(member_id), **data})

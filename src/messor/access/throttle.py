@@ -1,8 +1,8 @@
-"""Slowing down those who guess passwords, across processes.
+"""Throttles password guessing, across processes.
 
-An attempt counts against its account and against its address. For somebody who came from that
+An attempt counts against its account and against its address. For a member who logged in from that
 address before, only the two together count: strangers elsewhere, or a colleague behind the same
-address, cannot keep them out. Waits grow and end; no account is ever locked.
+address, cannot lock them out. Waits grow and end; no account is ever locked.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CHARGE = """
 SELECT extract(epoch FROM wait)::float8 AS wait, is_news FROM messor.charge_login($1)
 """
 
-# Who proved to be the member owes nothing; an address gets back this one attempt only, or
-# somebody with an account could clear it between two guesses at others.
+# A successful login clears the account's count; the address gets back only this one attempt, or
+# somebody with an account could reset it between guesses at others.
 FORGIVE = """
 WITH held AS (
   SELECT key FROM messor.login_throttles WHERE key = ANY ($1) ORDER BY key FOR UPDATE
@@ -40,19 +40,19 @@ UPDATE messor.login_throttles t
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """An attempt that was counted, and against what."""
+    """A counted attempt, and what it counts against."""
 
     keys: tuple[str, ...]
 
     async def forgive(self, connection: Connection) -> None:
-        """It was the member: take the attempt back."""
+        """The login succeeded: take the attempt back."""
         await connection.execute(FORGIVE, list(self.keys))
 
 
 async def charge(database: Database, email: str, origin: Origin) -> Charge:
-    """Count an attempt before the password is looked at; raises when it comes too soon.
+    """Count an attempt before the password is verified; raises when it comes too soon.
 
-    This is a transaction of its own: whatever becomes of the attempt, it was made.
+    This is a transaction of its own: the attempt counts whatever its result.
     """
     async with database.transaction() as connection:
         is_known = await connection.fetchval(KNOWN_HERE, email, origin.network)
@@ -63,7 +63,7 @@ async def charge(database: Database, email: str, origin: Origin) -> Charge:
             data = {"address": origin.stored_address}
             await record(connection, [Event("login.throttled", "anonymous", data=data)])
     if row["wait"] > 0:
-        raise ThrottledError("There were too many attempts to log in.", row["wait"])
+        raise ThrottledError("Too many login attempts.", row["wait"])
     return Charge(keys)
 
 

@@ -1,4 +1,4 @@
-"""Texts that people typed, made fit to be kept: names and e-mail addresses."""
+"""Validates typed text for storage: names and e-mail addresses."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ import unicodedata
 
 from messor.errors import UsageError
 
-LONGEST_NAME = 100
-LONGEST_EMAIL = 254  # RFC 5321, section 4.5.3.1.3 without the angle brackets
+MAX_NAME_LENGTH = 100
+MAX_EMAIL_LENGTH = 254  # RFC 5321, section 4.5.3.1.3 without the angle brackets
 _EMAIL = re.compile(r"[^@\s\"(),:;<>\[\]\\]{1,64}@[^@\s\"(),:;<>\[\]\\]{1,253}")
-# Control, format, surrogate, private and unassigned characters: unseen, or not storable.
+# Control, format, surrogate, private and unassigned characters: invisible, or not storable.
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
 def plain(text: str) -> str:
-    """A text without characters that cannot be seen."""
+    """A text without invisible characters."""
     kept = (" " if one.isspace() else one for one in text if not _is_unseen(one) or one.isspace())
     return "".join(kept).strip()
 
 
 def understand_email(text: str) -> str:
-    """An address as it is stored and compared."""
-    email = unicodedata.normalize("NFKC", text[: LONGEST_EMAIL + 1]).strip().lower()
-    if len(email) > LONGEST_EMAIL or not _EMAIL.fullmatch(email) or any(map(_is_unseen, email)):
+    """An e-mail address as it is stored and compared."""
+    email = unicodedata.normalize("NFKC", text[: MAX_EMAIL_LENGTH + 1]).strip().lower()
+    if len(email) > MAX_EMAIL_LENGTH or not _EMAIL.fullmatch(email) or any(map(_is_unseen, email)):
         raise UsageError("Give an e-mail address such as ada@example.org.")
     return email
 
 
 def understand_name(text: str, what: str = "name") -> str:
     """A name of a member or of a key."""
-    name = unicodedata.normalize("NFC", text[: LONGEST_NAME + 1]).strip()
-    if not name or len(name) > LONGEST_NAME or any(map(_is_unseen, name)):
+    name = unicodedata.normalize("NFC", text[: MAX_NAME_LENGTH + 1]).strip()
+    if not name or len(name) > MAX_NAME_LENGTH or any(map(_is_unseen, name)):
         raise UsageError(
-            f"Give a {what} of 1 to {LONGEST_NAME} characters, without control characters."
+            f"Give a {what} of 1 to {MAX_NAME_LENGTH} characters, without control characters."
         )
     return name
 

@@ -1,4 +1,4 @@
-"""Forgets what no longer matters: ended sessions and links, old waits, limits that are whole again."""
+"""Deletes what is no longer needed: ended sessions and links, old waits, fully replenished limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SWEEPS = {
 
 
 async def sweep(connection: Connection, most: int = 10_000) -> dict[str, int]:
-    """Delete up to `most` rows of each; answers how many, by table."""
+    """Delete up to `most` rows of each; returns how many, by table."""
     swept = {}
     for table, old in SWEEPS.items():
         done = await connection.execute(

@@ -23,8 +23,8 @@ from messor.ops import vitals
 from messor.ops.vitals import Vitals
 from messor.runtime.server.rates import Streams
 from messor.settings import Settings
-from messor.store.bell import NotificationListener
 from messor.store.database import Connection, Database
+from messor.store.notifications import NotificationListener
 
 logger = room_logger(__name__)
 

@@ -1,1 +1,1 @@
-"""What was seen? Hashes, snapshots and WARC segments."""
+"""The archive: hashes, snapshots and WARC segments."""

@@ -1,9 +1,8 @@
-"""Bodies: bytes are archived once by each writer, and every address that had them has a record.
+"""Bodies: each writer archives the same bytes once, and every URL that had them gets a record.
 
-The first address gets the bytes, any other a `revisit` record that refers to them, and so does the
-same address when it answers with another status. Bytes count as the same when both their hash
-unpacked and their digest as stored are: who brought them, and for which host, says nothing about
-them.
+The first URL gets the bytes, any other a `revisit` record that refers to them, and so does the same
+URL when it responds with another status. Bytes are the same when both the hash of the decoded body
+and the digest of the stored payload match; provider and host do not matter.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from messor.archive import warc
 from messor.archive.segments import Place, SegmentWriter
 from messor.archive.warc import Headers, Original
 
-REMEMBERED = 5_000  # bodies that need not be archived twice
+REMEMBERED = 5_000  # bodies that are not archived again
 
 
 @dataclass(slots=True)
 class Arrival:
-    """An answer to be archived."""
+    """A response to be archived."""
 
     url: str
     status: int
     reason: str
     headers: Headers
     body: bytes
-    raw_hash: bytes  # of the body
-    gzipped: bytes | None = None  # the body as it came, where it is kept so
-    digest: bytes | None = None  # SHA-1 of what is kept, where it is known
+    raw_hash: bytes  # of the decoded body
+    gzipped: bytes | None = None  # the body as received, where it is stored that way
+    digest: bytes | None = None  # SHA-1 of the stored payload, where known
 
     @property
     def payload(self) -> bytes:
@@ -38,7 +37,7 @@ class Arrival:
 
 @dataclass(slots=True)
 class ArchivedBody:
-    """Bytes that lie in the archive."""
+    """Bytes that are in the archive."""
 
     place: Place
     original: Original
@@ -48,7 +47,7 @@ class ArchivedBody:
 
 @dataclass(slots=True)
 class Archived:
-    """Where an answer's bytes lie, and the record of its own where they are another's."""
+    """Location of a response's bytes, and its own record where the bytes belong to another."""
 
     body: ArchivedBody
     revisit: Place | None
@@ -59,7 +58,7 @@ class Archived:
 
 
 class Bodies:
-    """Archives for one writer, which remembers its last bodies."""
+    """Archives for one writer, which remembers its latest bodies."""
 
     def __init__(self, archive: SegmentWriter, remembered: int = REMEMBERED) -> None:
         self._archive = archive
@@ -67,7 +66,7 @@ class Bodies:
         self._bodies: OrderedDict[bytes, ArchivedBody] = OrderedDict()
 
     def archive(self, arrival: Arrival) -> Archived:
-        """Write what is not there yet; it is on disk after the writer's next sync."""
+        """Write what is not archived yet; it is on disk after the writer's next sync."""
         payload = arrival.payload
         digest = arrival.digest or warc.payload_digest(payload)
         key = arrival.raw_hash + digest

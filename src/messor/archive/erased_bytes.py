@@ -1,4 +1,4 @@
-"""Blanking: the bytes of a purged record leave its segment, and the segment stays readable.
+"""Erasing: the bytes of a purged record leave its segment, and the segment stays readable.
 
 A record is one gzip member. It is overwritten in place by a member of the same length that holds an
 empty WARC record, so no other record moves and no row that points into the segment changes.
@@ -14,12 +14,12 @@ from uuid import uuid4
 
 from messor.store.database import Database
 
-# A living writer may still give the same bytes to another page.
+# A live writer may still assign the same bytes to another page.
 WRITER_IS_GONE = """
 NOT EXISTS (SELECT FROM messor.worker_leases w WHERE w.id = g.worker_id AND w.ended_at IS NULL)
 """
 
-# Only records that nothing points at any more; `governance.promotion` sees to the others.
+# Only records without references; `governance.promotion` handles the others.
 OPEN = f"""
 SELECT b.segment_id, b.segment_offset, b.segment_length, g.name
   FROM messor.blanks b JOIN messor.segments g ON g.id = b.segment_id
@@ -43,7 +43,7 @@ _HEAD = 10
 
 
 async def blank_waiting(folder: Path, database: Database, limit: int = 1000) -> int:
-    """Blank the records that may be, in segments that lie here; answers how many."""
+    """Erase the eligible records in segments on this machine; returns how many."""
     blanked = 0
     for row in await database.fetch(OPEN, limit):
         path = folder / row["name"]
@@ -56,13 +56,13 @@ async def blank_waiting(folder: Path, database: Database, limit: int = 1000) -> 
 
 
 async def waiting(database: Database) -> int:
-    """How many records still have to be blanked."""
+    """How many records still have to be erased."""
     count: int = await database.fetchval(WAITING)
     return count
 
 
 def overwrite(path: Path, offset: int, length: int) -> None:
-    """Replace one record, and wait until the disk has it."""
+    """Replace one record, and wait until it is on disk."""
     file = os.open(path, os.O_WRONLY)
     try:
         os.pwrite(file, blank(length), offset)

@@ -1,9 +1,8 @@
-"""Hashes: what makes two sights of a page the same.
+"""Hashes: what makes two observations of a page equal.
 
-`content_hash` is over markdown, failing that cleaned HTML, failing that raw HTML, so equal
-content hashes equally whoever brought it. `data_hash` is over structured data and embedded
-state: a price may change there alone. `raw_hash` is over the decoded bytes: when it is equal,
-nothing is parsed.
+`content_hash` is over markdown, else cleaned HTML, else raw HTML, so equal content hashes equally
+whichever provider fetched it. `data_hash` is over structured data and embedded state: a price may
+change only there. `raw_hash` is over the decoded bytes: when it is equal, nothing is parsed.
 """
 
 from __future__ import annotations

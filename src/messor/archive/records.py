@@ -1,4 +1,4 @@
-"""Records of our segments taken apart again: what they are of, what they hold, what they refer to."""
+"""Parses records of our segments: their URL, payload and references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLANK_LINE = b"\r\n\r\n"
 
 
 class DamagedRecordError(MessorError):
-    """A record that is not what was written."""
+    """A record that differs from what was written."""
 
     code = "archive_damaged"
 
@@ -29,8 +29,8 @@ class ArchiveRecord:
     url: str
     date: str
     digest: bytes
-    refers_to: tuple[str, str] | None  # address and date of the original
-    http: bytes  # the answer's head, with the blank line after it
+    refers_to: tuple[str, str] | None  # URL and date of the original
+    http: bytes  # the response's head, with the blank line after it
     payload: bytes  # as stored, empty in a revisit record
 
     @property
@@ -39,7 +39,7 @@ class ArchiveRecord:
 
     @property
     def is_packed(self) -> bool:
-        """Whether the payload is as it came, in its content encoding."""
+        """Whether the payload is stored in its content encoding."""
         encoded = b"\r\ncontent-encoding:" in self.http.lower()
         return encoded and self.payload.startswith(b"\x1f\x8b")
 
@@ -55,9 +55,9 @@ class ArchiveRecord:
 
 
 def load(folder: Path, name: str, offset: int, length: int) -> ArchiveRecord:
-    """Read a record. Blocks: call it off the loop.
+    """Read a record. Blocks: call it off the event loop.
 
-    FileNotFoundError: its segment does not lie here. NotFoundError: its bytes were erased.
+    FileNotFoundError: its segment is not on this machine. NotFoundError: its bytes were erased.
     """
     packed = read_record(folder, name, offset, length)
     if len(packed) < length:
@@ -69,7 +69,7 @@ def load(folder: Path, name: str, offset: int, length: int) -> ArchiveRecord:
 
 
 def _member(packed: bytes) -> bytes:
-    """A record unpacked; ValueError unless it is exactly one whole gzip member."""
+    """Decompress a record; ValueError unless it is exactly one whole gzip member."""
     unpacker = isal_zlib.decompressobj(wbits=31)
     try:
         data: bytes = unpacker.decompress(packed, MAX_BYTES)
@@ -81,7 +81,7 @@ def _member(packed: bytes) -> bytes:
 
 
 def parse(data: bytes) -> ArchiveRecord:
-    """A record as it lies in its gzip member; ValueError or KeyError when it is none."""
+    """Parse the content of a gzip member; ValueError or KeyError when it is not a record."""
     end = data.index(_BLANK_LINE)
     lines = data[:end].decode().split("\r\n")
     fields = dict(line.split(": ", 1) for line in lines[1:])

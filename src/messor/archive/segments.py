@@ -1,8 +1,8 @@
 """Segments: append-only WARC files that hold the bytes.
 
 Records gather in memory and reach the disk once per flush, synced before the rows that point at
-them commit. Each writer has segments of its own and holds a lock on the open ones, so that what
-a dead writer left half-written can be told from what a live one is writing.
+them commit. Each writer has its own segments and holds a lock on the open ones, so that a dead
+writer's unfinished segment can be told from a live one's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OPEN = "INSERT INTO messor.segments (name, worker_id) VALUES ($1, $2) RETURNING 
 SEAL = """
 UPDATE messor.segments SET state = 'sealed', bytes = $2, sealed_at = messor.clock() WHERE id = $1
 """
-# Only of leases that have ended: none of their flushes can still be on its way to commit.
+# Only of leases that have ended: none of their flushes can still be about to commit.
 ABANDONED = """
 WITH left_open AS MATERIALIZED (
   SELECT g.id, g.name FROM messor.segments g JOIN messor.worker_leases w ON w.id = g.worker_id
@@ -48,7 +48,7 @@ _sync_data = getattr(os, "fdatasync", os.fsync)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a record lies."""
+    """Location of a record."""
 
     segment_id: int
     offset: int
@@ -56,12 +56,12 @@ class Place:
 
 
 class _Segment:
-    """One file being written: what it holds, and what still waits for the disk."""
+    """One file being written: its content, and what is not on disk yet."""
 
     def __init__(self, segment_id: int, file: int) -> None:
         self.id = segment_id
         self.size = 0
-        self.synced = 0  # what the disk surely has: whole records
+        self.synced = 0  # bytes known to be on disk: whole records
         self.broken: str | None = None
         self._file = file
         self._waiting: list[bytes] = []
@@ -73,10 +73,11 @@ class _Segment:
         return place
 
     def sync(self) -> None:
-        """Write what gathered and wait until the disk has it.
+        """Write buffered records and wait until they are on disk.
 
         After a failure the segment stays broken, so that no later sync can claim to have stored
-        what this one lost; what of it reached the file is cut off, for it may end within a record.
+        what this one lost; whatever reached the file is truncated, because it may end within a
+        record.
         """
         if self.broken is None and self._waiting:
             waiting, self._waiting = self._waiting, []
@@ -89,7 +90,7 @@ class _Segment:
                 self.synced = end
             except OSError as error:
                 self.broken = str(error)
-                with contextlib.suppress(OSError):  # else whoever seals it does
+                with contextlib.suppress(OSError):  # otherwise truncated when it is sealed
                     os.ftruncate(self._file, self.synced)
         if self.broken is not None:
             raise UnavailableError(f"The archive cannot be written: {self.broken}")
@@ -123,7 +124,7 @@ class SegmentWriter:
         self._lost: set[int] = set()
 
     async def ready(self) -> None:
-        """Have an open segment with room. Appends may go on meanwhile, to the one before."""
+        """Ensure an open segment with room. Appends may continue meanwhile, to the previous one."""
         current = self._current
         if current is None or current.broken is not None or current.size >= self._limit:
             fresh = await self._open()
@@ -133,13 +134,15 @@ class SegmentWriter:
         await self._seal_full()
 
     def append(self, record: bytes) -> Place:
-        """Take a record; it is on disk after the next sync."""
+        """Append a record; it is on disk after the next sync."""
         if self._current is None or self._current.broken is not None:
             raise UnavailableError("The archive is not open for writing.")
         return self._current.append(record)
 
     def sync(self) -> None:
-        """Write what gathered and wait until the disk has it. Blocks: call it off the loop."""
+        """Write buffered records and wait until they are on disk. Blocks: call it off the event
+        loop.
+        """
         for segment in [*self._full, self._current]:
             if segment is not None:
                 segment.sync()
@@ -152,7 +155,7 @@ class SegmentWriter:
         await self._seal_full()
 
     def abandon(self) -> None:
-        """Let go of the segments as they are; the next worker cuts and seals them."""
+        """Leave the segments as they are; the next worker truncates and seals them."""
         for segment in [*self._full, self._current]:
             if segment is not None:
                 self._lost.add(segment.id)
@@ -160,7 +163,7 @@ class SegmentWriter:
         self._full, self._current = [], None
 
     def has(self, place: Place) -> bool:
-        """Whether a record can still be trusted to reach the disk, or is there."""
+        """Whether a record is on disk, or can still be expected to get there."""
         return place.segment_id not in self._lost
 
     async def _open(self) -> _Segment:
@@ -190,21 +193,21 @@ class SegmentWriter:
                 await asyncio.to_thread(segment.sync)
                 await self._database.fetch(SEAL, segment.id, segment.size)
             else:
-                self._lost.add(segment.id)  # sealed when the lease has ended, as after a death
+                self._lost.add(segment.id)  # sealed when the lease has ended, as after a crash
             self._full.remove(segment)
             segment.close()
 
 
 async def seal_abandoned(folder: Path, database: Database) -> int:
-    """Seal what dead writers left open, cutting it where its last committed record ends.
+    """Seal what dead writers left open, truncated at the end of the last committed record.
 
-    What lies beyond was never committed: it was fetched again, and may be torn.
+    Anything beyond was never committed: it was fetched again, and may be torn.
     """
     sealed = 0
     for row in await database.fetch(ABANDONED):
         path = folder / row["name"]
         if not path.exists():
-            continue  # another machine's archive
+            continue  # on another machine
         file = os.open(path, os.O_WRONLY)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,10 +223,11 @@ async def seal_abandoned(folder: Path, database: Database) -> int:
 
 
 class OpenSegment:
-    """Reads records of segments; the last of these stays open, for most often the next is the same.
+    """Reads records of segments; keeps the last segment open, because the next read is usually from
+    the same.
 
-    Segments are appended to, cut and blanked in place, so that what is open is what is there, unless
-    somebody puts another archive in its place: whoever has nothing more to read closes it.
+    Segments are appended to, truncated and erased in place, so an open one stays current unless the
+    archive is replaced: close it when there is nothing more to read.
     """
 
     __slots__ = ("_file", "_path")

@@ -1,4 +1,4 @@
-"""Reading snapshots: what was seen of a page, its text, its bytes, and how two of them differ."""
+"""Reads snapshots of a page: their text, their bytes, and the difference between two."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from messor.archive.segments import read_record
 from messor.errors import NotFoundError, UnavailableError
 from messor.store.database import Connection, Database
 
-MAX_BYTES = 50_000_000  # of a record, unpacked
-MAX_LINES = 5_000  # of a text that is compared
+MAX_BYTES = 50_000_000  # of a record, decompressed
+MAX_LINES = 5_000  # of a compared text
 MAX_LINE = 2_000
 
 _BLANK_LINE = b"\r\n\r\n"
 _GZIPPED = b"\x1f\x8b"
 _REVISIT = b"WARC/1.1\r\nWARC-Type: revisit"
-# Lines of an HTTP head, none of which is the first.
+# Lines of an HTTP head, excluding the first.
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
 _ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
 
@@ -48,7 +48,7 @@ SELECT g.name, s.segment_offset, s.segment_length, s.misfiled_at FROM messor.pag
 
 @dataclass(frozen=True, slots=True)
 class KeptSnapshot:
-    """A page's content as seen, without the content."""
+    """A snapshot without its content."""
 
     id: int
     page_id: int
@@ -70,7 +70,7 @@ class KeptSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class TextDifference:
-    """How one text became another, line by line."""
+    """The difference between two texts, line by line."""
 
     added: int
     removed: int
@@ -81,7 +81,7 @@ class TextDifference:
 async def snapshots(
     source: Connection | Database, page_id: int, *, before: int | None = None, limit: int = 50
 ) -> list[KeptSnapshot]:
-    """The snapshots of a page, the newest first."""
+    """The snapshots of a page, newest first."""
     return [KeptSnapshot(**row) for row in await source.fetch(LISTING, page_id, before, limit)]
 
 
@@ -95,7 +95,7 @@ async def snapshot(source: Connection | Database, snapshot_id: int) -> KeptSnaps
 async def markdown(source: Connection | Database, snapshot_id: int) -> str:
     text: str | None = await source.fetchval(MARKDOWN, snapshot_id)
     if text is None:
-        raise NotFoundError(f"There is no text of a snapshot {snapshot_id}.")
+        raise NotFoundError(f"Snapshot {snapshot_id} has no text.")
     return text
 
 
@@ -120,15 +120,16 @@ def read_body(
     *,
     read: Callable[[Path | str, str, int, int], bytes] = read_record,
 ) -> bytes:
-    """The body of a response record as the site sent it, unpacked. Blocks: call it off the loop.
+    """The body of a response record as the site sent it, decompressed. Blocks: call it off the
+    event loop.
 
-    Who reads many of them may `read` records in a way of their own.
+    Callers that read many records may pass their own `read`.
     """
     try:
         packed = read(folder, name, offset, length)
     except OSError as error:
         raise UnavailableError(
-            "The bytes of this snapshot do not lie on this machine: they were archived elsewhere."
+            "The bytes of this snapshot are not on this machine: they were archived elsewhere."
         ) from error
     record = unpack(packed)
     http = record.find(_BLANK_LINE) + len(_BLANK_LINE)
@@ -147,8 +148,8 @@ def read_body(
 
 
 def unpack(packed: bytes) -> bytes:
-    """A gzip or zlib member unpacked, up to MAX_BYTES."""
-    unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, as the bytes say
+    """Decompress a gzip or zlib member, up to MAX_BYTES."""
+    unpacker = isal_zlib.decompressobj(wbits=47)  # gzip or zlib, auto-detected
     try:
         return unpacker.decompress(packed, MAX_BYTES)
     except isal_zlib.error as error:  # type: ignore[misc]
@@ -156,7 +157,7 @@ def unpack(packed: bytes) -> bytes:
 
 
 def compare(before: str, after: str) -> TextDifference:
-    """Line by line. Blocks: call it off the loop."""
+    """Compare line by line. Blocks: call it off the event loop."""
     old, new = before.splitlines(), after.splitlines()
     is_cut = any(len(lines) > MAX_LINES for lines in (old, new))
     old, new = ([line[:MAX_LINE] for line in lines[:MAX_LINES]] for lines in (old, new))

@@ -9,12 +9,13 @@ from typing import Any
 from messor.archive.segments import Place
 from messor.store.database import Connection, sparse
 
-# Raised when reading changes what markdown or data come out, so that the web is not blamed.
+# Incremented when the reader's markdown or data change, so that such changes are not attributed to
+# sites.
 READER_VERSION = 1
 
-# A page that returns to an earlier content meets its old snapshot again (A, B, A). Where that one's
-# bytes were found to be another page's, those that are here now take their place; `messor.mended`
-# then has the page extracted again.
+# A page that returns to earlier content reuses its old snapshot (A, B, A). If that snapshot's bytes
+# were found to be another page's, the new ones replace them; `messor.mended` then has the page
+# extracted again.
 _BYTES = (
     "raw_hash",
     "segment_id",
@@ -37,7 +38,7 @@ ON CONFLICT (page_id, content_hash, data_hash) DO UPDATE SET misfiled_at = NULL,
     )
 }"""
 
-# `fresh` tells a new snapshot from one that was met again.
+# `fresh` distinguishes a new snapshot from a reused one.
 STORE = f"""
 INSERT INTO messor.page_snapshots AS s (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
@@ -62,7 +63,7 @@ RETURNING id, page_id, segment_id, segment_offset, revisit_segment_id, revisit_o
           xmax = 0 AS fresh
 """
 
-# Ids come from the statement before: joining them here would be a join on nothing indexed.
+# Ids come from the previous statement: joining here would be a join without an index.
 DESCRIBE = """
 WITH texts AS (
   INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
@@ -80,7 +81,7 @@ WITH texts AS (
 INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
 """
 
-# Of a snapshot that was wrong and whose content came again.
+# For a snapshot that was wrong and whose content was fetched again.
 REWRITE = """
 INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::jsonb[])
@@ -91,7 +92,7 @@ INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_l
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) ON CONFLICT DO NOTHING
 """
 
-# A page goes once, however often it is missed after, and comes back once.
+# A page is removed once, however often it is missing afterwards, and returns once.
 PRESENCE = """
 WITH changed AS (
   INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
@@ -111,7 +112,7 @@ INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM 
 
 @dataclass(slots=True)
 class Snapshot:
-    """Content to be kept, with where its bytes lie."""
+    """Content to be stored, with the location of its bytes."""
 
     page_id: int
     host_id: int
@@ -129,17 +130,17 @@ class Snapshot:
     markdown: str
     data: str | None
     state: str  # new or changed
-    previous_id: int | None  # the snapshot the page had until now
+    previous_id: int | None  # the page's snapshot until now
     provider: str = "http"
     revisit: Place | None = None  # its own record, where the bytes are another page's
-    verdict: str | None = None  # None for content that may stand for the page
+    verdict: str | None = None  # None for content that may represent the page
     signals: str | None = None  # reservations of rights, as JSON
 
 
 async def store(
     connection: Connection, worker_id: int, given: Sequence[tuple[Snapshot, float]]
 ) -> dict[int, int]:
-    """Keep snapshots, each with its age in seconds; answers their ids by page."""
+    """Store snapshots, each with its age in seconds; returns their ids by page."""
     kept = [snapshot for snapshot, _ in given]
     rows = await connection.fetch(
         STORE,
@@ -197,14 +198,14 @@ async def store(
 
 
 async def rewrite(connection: Connection, texts: Sequence[tuple[int, str, str | None]]) -> None:
-    """Replace what bytes say that took the place of wrong ones: snapshot, markdown and data."""
+    """Replace the texts derived from wrong bytes: snapshot, markdown and data."""
     if texts:
         ids, markdowns, data = zip(*texts, strict=True)
         await connection.execute(REWRITE, ids, markdowns, data)
 
 
 def _spare(kept: Sequence[Snapshot], rows: Sequence[Any]) -> list[tuple[int, Place]]:
-    """Records that no row took: of content that was met again, or of a lane that was lost."""
+    """Records that no row refers to: of repeated content, or of a lost lane."""
     taken = {(row["segment_id"], row["segment_offset"]) for row in rows}
     taken |= {(row["revisit_segment_id"], row["revisit_offset"]) for row in rows}
     own = [(s.page_id, s.revisit or s.place) for s in kept]
@@ -224,7 +225,7 @@ def spare_columns(
 
 
 async def spare(connection: Connection, records: Sequence[tuple[int, Place]]) -> None:
-    """Remember records of pages that no snapshot points at."""
+    """Store records of pages that no snapshot points at."""
     if records:
         await connection.execute(SPARE, *spare_columns(records))
 
@@ -232,7 +233,7 @@ async def spare(connection: Connection, records: Sequence[tuple[int, Place]]) ->
 def revisit_columns(
     places: Sequence[Place | None],
 ) -> tuple[Sequence[int | None], Sequence[int | None], Sequence[int | None]]:
-    """The records of their own that snapshots have, as columns; most have none."""
+    """The snapshots' own revisit records, as columns; most have none."""
     return (
         sparse([place.segment_id if place else None for place in places]),
         sparse([place.offset if place else None for place in places]),
@@ -242,7 +243,7 @@ def revisit_columns(
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Whether a page that has a snapshot is there."""
+    """Whether a page that has a snapshot still exists."""
 
     page_id: int
     host_id: int
@@ -252,7 +253,7 @@ class Presence:
 
 
 async def mark_presence(connection: Connection, worker_id: int, seen: Sequence[Presence]) -> None:
-    """Record pages that went, and pages that came back as they were."""
+    """Record pages that were removed, and pages that returned unchanged."""
     await connection.execute(
         PRESENCE,
         worker_id,

@@ -1,7 +1,7 @@
-"""Verifying: a snapshot's row is held against the records that it points at.
+"""Verifies a snapshot's row against the records it points at.
 
-Whether the bytes are there, whole, those of the hash, and of the page; and whether the page's address
-has a record of its own, so that it replays. What the bytes say is compared by whoever reads pages.
+Checks that the bytes exist, are complete, match the hash and belong to the page; and that the
+page's URL has its own record, so that it replays. The text is compared where pages are read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SELECT s.id, s.page_id, p.url, t.kind, t.snapshot_id = s.id AS is_current, s.pro
   LEFT JOIN messor.segments r ON r.id = s.revisit_segment_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
 """
-# Blocks of the table by chance, some more than needed.
+# Random blocks of the table, a few more than needed.
 SAMPLED = _ROWS.format(
     chosen="""(SELECT * FROM messor.page_snapshots TABLESAMPLE SYSTEM ({percent})
                ORDER BY random() LIMIT $1)"""
@@ -48,38 +48,38 @@ COUNT = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'messor.page_snapsho
 class SnapshotFlaw(StrEnum):
     """What can be wrong with a snapshot."""
 
-    MISFILED = "misfiled"  # its record holds other bytes than those that were seen
-    DAMAGED = "damaged"  # its record cannot be read, or is not as it was written
+    MISFILED = "misfiled"  # its record holds other bytes than those fetched
+    DAMAGED = "damaged"  # its record is unreadable, or differs from what was written
     LOST = "lost"  # its bytes were erased
-    UNRECORDED = "unrecorded"  # its bytes are there, but its address has no record of its own
-    HASH = "hash"  # its bytes are its own, the hash in its row is not theirs
-    TEXT = "text"  # its text is not what its bytes say
+    UNRECORDED = "unrecorded"  # its bytes exist, but its URL has no record of its own
+    HASH = "hash"  # its bytes are its own, but the hash in its row does not match
+    TEXT = "text"  # its text does not match its bytes
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFinding:
-    """A snapshot that is not what its row says."""
+    """A snapshot that does not match its row."""
 
     snapshot_id: int
     page_id: int
     url: str
     flaw: SnapshotFlaw
     said: str
-    is_current: bool  # it stands for its page
+    is_current: bool  # it represents its page
     provider: str
-    raw_hash: bytes | None = None  # of the bytes that are there
+    raw_hash: bytes | None = None  # of the bytes found
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What its records say of a snapshot; without a flaw and a finding all of it is well so far."""
+    """The result for a snapshot's records; without a flaw and a finding everything matches so far."""
 
     row: Any
-    is_here: bool = True  # its segments lie on this machine
+    is_here: bool = True  # its segments are on this machine
     flaw: SnapshotFlaw | None = None
     said: str = ""
     raw_hash: bytes | None = None
-    is_known: bool = False  # found before: its page waits to be fetched, or never can be again
+    is_known: bool = False  # found before: its page waits to be fetched, or can never be again
 
     def finding(self, flaw: SnapshotFlaw | None = None, said: str = "") -> SnapshotFinding:
         row, flaw = self.row, flaw or self.flaw
@@ -97,7 +97,7 @@ class Examined:
 
 
 async def sample(database: Database, size: int) -> Sequence[Any]:
-    """Some snapshots by chance, ready to be examined."""
+    """A random sample of snapshots, ready to be examined."""
     count: int = await database.fetchval(COUNT)
     percent = 100 if count <= 10 * size else max(0.01, 1000 * size / count)
     return await database.fetch(SAMPLED.format(percent=percent), size)
@@ -106,17 +106,17 @@ async def sample(database: Database, size: int) -> Sequence[Any]:
 async def following(
     database: Database, after: int, limit: int, domain_id: Any = None
 ) -> Sequence[Any]:
-    """Snapshots in the order of their ids, ready to be examined."""
+    """Snapshots in order of their ids, ready to be examined."""
     return await database.fetch(FOLLOWING, after, limit, domain_id)
 
 
 async def named(database: Database, ids: Sequence[int]) -> Sequence[Any]:
-    """These snapshots as they are now, those that were forgotten left out."""
+    """These snapshots in their current state, without deleted ones."""
     return await database.fetch(NAMED, ids)
 
 
 def examine(folder: Path, row: Any) -> Examined:
-    """Hold a row against its records. Blocks: call it off the loop."""
+    """Check a row against its records. Blocks: call it off the event loop."""
     place = row["segment"], row["segment_offset"], row["segment_length"]
     try:
         record = records.load(folder, *place)
@@ -132,8 +132,8 @@ def examine(folder: Path, row: Any) -> Examined:
         return Examined(
             row, flaw=SnapshotFlaw.LOST, said="its bytes were erased", is_known=_is_known(row)
         )
-    flaw, said, raw_hash = _judge(row, record, own)
-    return Examined(row, True, flaw, said, raw_hash, _is_known(row))
+    flaw, message, raw_hash = _judge(row, record, own)
+    return Examined(row, True, flaw, message, raw_hash, _is_known(row))
 
 
 def _is_known(row: Any) -> bool:
@@ -143,24 +143,27 @@ def _is_known(row: Any) -> bool:
 def _judge(
     row: Any, record: ArchiveRecord, own: ArchiveRecord
 ) -> tuple[SnapshotFlaw | None, str, bytes | None]:
-    """What is wrong, in words, and the hash of the bytes that are there."""
+    """What is wrong, as a message, and the hash of the bytes found."""
     if record.kind != "response" or not record.is_intact:
-        return SnapshotFlaw.DAMAGED, "the payload is not the one that was written", None
+        return SnapshotFlaw.DAMAGED, "the payload differs from the one that was written", None
     raw_hash = hashes.raw_hash(record.body)
     url = parse(row["url"])
     is_own = own.url in (row["url"], url.href if url is not None else None)
-    flaw, said = None, ""
+    flaw, message = None, ""
     if raw_hash != row["raw_hash"] and not is_own:
-        flaw, said = SnapshotFlaw.MISFILED, f"its record is of {own.url}"
+        flaw, message = SnapshotFlaw.MISFILED, f"its record belongs to {own.url}"
     elif raw_hash != row["raw_hash"]:
-        flaw, said = SnapshotFlaw.HASH, "the hash in its row is not that of its bytes"
+        flaw, message = SnapshotFlaw.HASH, "the hash in its row does not match its bytes"
     elif not is_own:
-        flaw, said = SnapshotFlaw.UNRECORDED, f"its bytes lie in the record of {own.url} alone"
+        flaw, message = SnapshotFlaw.UNRECORDED, f"its bytes are only in the record of {own.url}"
     elif own is not record and not _refers(own, record):
-        flaw, said = SnapshotFlaw.UNRECORDED, "its record refers to another payload than its own"
+        flaw, message = (
+            SnapshotFlaw.UNRECORDED,
+            "its record refers to a payload of another snapshot",
+        )
     elif row["is_hashed"] is False:
-        flaw, said = SnapshotFlaw.TEXT, "its text is not the one that was hashed"
-    return flaw, said, raw_hash
+        flaw, message = SnapshotFlaw.TEXT, "its text does not match its hash"
+    return flaw, message, raw_hash
 
 
 def _refers(own: ArchiveRecord, record: ArchiveRecord) -> bool:

@@ -1,9 +1,9 @@
-"""WARC 1.1 records: one gzip member each, so that any WARC tool reads a segment as it is.
+"""WARC 1.1 records: one gzip member each, so that any WARC tool reads a segment as is.
 
-A body that came gzipped is kept as it came: that is the better proof, and packing it twice would
-cost time and gain nothing. What HTTP framing changed on the way is renamed `X-Archive-Orig-*`,
-as is customary. Bytes that lie in the archive under another address are not written twice: a
-`revisit` record gives the answer's head and refers to the record that holds them.
+A body received as gzip is stored as received: that is better evidence, and compressing it twice
+would cost time and gain nothing. Headers changed by decoding are renamed `X-Archive-Orig-*`, as is
+customary. Bytes already archived under another URL are not written twice: a `revisit` record holds
+the response's head and refers to the record that holds them.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def response(
     gzipped: bytes | None = None,
     digest: bytes | None = None,
 ) -> bytes:
-    """A response record; `gzipped` is the body as it came, where it may be kept so.
+    """A response record; `gzipped` is the body as received, where it may be stored that way.
 
-    `digest` is the SHA-1 of what is kept, where somebody has computed it before.
+    `digest` is the SHA-1 of the stored payload, where already computed.
     """
     payload = body if gzipped is None else gzipped
     head = http_head(status, reason, headers, len(payload), packed=gzipped is not None)
@@ -71,13 +71,13 @@ def revisit(
     length: int,
     packed: bool,
 ) -> bytes:
-    """A record of an answer whose payload, of `length` bytes, is an original's."""
+    """A record of a response whose payload, of `length` bytes, is stored in an original."""
     head = http_head(status, reason, headers, length, packed=packed)
     return reference(url, now(), head, original)
 
 
 def full(original: Original, http: bytes, payload: bytes, *, packed: bool = False) -> bytes:
-    """A response record of an HTTP head and a payload, which may be packed already."""
+    """A response record of an HTTP head and a payload, which may be compressed already."""
     head = _head(
         "response",
         len(http) + len(payload),
@@ -105,22 +105,22 @@ def reference(url: str, date: str, http: bytes, original: Original) -> bytes:
 
 
 def payload_digest(payload: bytes) -> bytes:
-    """What a record says of its payload; it guards against damage, not against forgery."""
+    """The payload digest of a record; it guards against damage, not against forgery."""
     return sha1(payload, usedforsecurity=False).digest()
 
 
 def now() -> str:
-    """The time as records have it."""
+    """The current time in WARC format."""
     return f"{datetime.now(UTC).isoformat(timespec='microseconds')[:26]}Z"
 
 
 def written(moment: datetime) -> str:
-    """A time as records have it; WARC 1.1 allows for fractions of a second."""
+    """A time in WARC format; WARC 1.1 allows fractions of a second."""
     return f"{moment.astimezone(UTC).isoformat(timespec='microseconds')[:26]}Z"
 
 
 def http_head(status: int, reason: str, headers: Headers, length: int, *, packed: bool) -> bytes:
-    """An answer's head as it is archived, for a payload of so many bytes."""
+    """A response's head as archived, for a payload of `length` bytes."""
     lines = [f"HTTP/1.1 {status} {reason}".encode("latin-1", "replace")]
     for name, value in headers:
         lower = name.lower()
@@ -168,7 +168,7 @@ def _uuid4() -> str:
 
 
 def _stored_member(block: bytes) -> bytes:
-    """A gzip member of stored blocks: framing without the cost of packing twice."""
+    """A gzip member of stored blocks: framing without compressing twice."""
     parts = [_GZIP_HEADER]
     for start in range(0, len(block), 0xFFFF):
         piece = block[start : start + 0xFFFF]

@@ -1,4 +1,4 @@
-"""Writing beside the path: segments under a lease of their own, kept alive, sealed at the end."""
+"""Writes segments outside the crawl path: under their own lease, renewed, sealed at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Purpose = Literal["import", "promotion", "repair"]
 async def own_segments(
     folder: Path, database: Database, purpose: Purpose, *, lease_seconds: float, limit: int
 ) -> AsyncIterator[tuple[WorkerLease, SegmentWriter]]:
-    """A lease and a writer for one purpose; what was not committed is cut by whoever comes next."""
+    """A lease and a writer for one purpose; uncommitted records are truncated by the next worker."""
     name = f"{purpose}-{platform.node()}-{os.getpid()}"
     lease = await WorkerLease.take(database, name, lease_seconds)
     writer = SegmentWriter(
@@ -48,7 +48,7 @@ async def own_segments(
 
 
 async def _keep_alive(database: Database, lease: WorkerLease) -> None:
-    """Renew the lease meanwhile; a transaction that finds it lost says so."""
+    """Renew the lease meanwhile; a transaction that finds it lost raises."""
     while True:
         await asyncio.sleep(lease.seconds / 4)
         with contextlib.suppress(MessorError, *LOST_CONNECTION, *TRY_AGAIN):

@@ -16,8 +16,8 @@ from messor.ledger.recent import Recent
 from messor.ops import overview
 from messor.ops.overview import NextRun, RequestRates, Risky, Visited, WaitingWork
 from messor.politeness import traffic
-from messor.store.bell import NotificationListener
 from messor.store.database import Database
+from messor.store.notifications import NotificationListener
 
 
 @dataclass(frozen=True, slots=True)

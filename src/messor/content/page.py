@@ -102,7 +102,7 @@ def _parse(html: str, *, may_die: bool) -> Document:
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
     if not may_die and is_too_deep(html):
-        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
+        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
     if len(html) <= _SAFE_CHARS:
         return turbohtml.parse(html, positions=False, source_locations=True)
     parser = turbohtml.IncrementalParser(positions=False, source_locations=True)
@@ -110,5 +110,5 @@ def _parse(html: str, *, may_die: bool) -> Document:
     for start in range(0, len(html), _CHUNK):
         parser.feed(html[start : start + _CHUNK])
         if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
-            raise TooComplexError("The page's markup grows out of proportion.")
+            raise TooComplexError("The page's parse tree grows out of proportion to its markup.")
     return parser.close()

@@ -1,1 +1,1 @@
-"""Clock, ids, masking, sandbox: what every room may use."""
+"""Clock, ids, masking, logs, sandbox: what every room may use."""

@@ -1,8 +1,8 @@
 """Monotonic time for deadlines.
 
-Leases live on the database's clock; in a process they become deadlines on this one. It counts
-time spent suspended where the system offers such a clock, so that a laptop that slept does not
-wake up believing in a lease that ran out long ago.
+Leases use the database's clock; within a process they become deadlines on this one. It counts time
+spent suspended where the system has such a clock, so that a laptop does not wake up trusting a
+lease that expired while it slept.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ def now() -> float:
 
 
 def this_year() -> int:
-    """The year people write now; no deadline depends on it."""
+    """The current year; no deadline depends on it."""
     return time.gmtime().tm_year

@@ -1,7 +1,7 @@
-"""Values that are fetched again when they are old, and shared by all who ask meanwhile.
+"""Values that are refreshed when stale, shared by concurrent callers.
 
-What is quickly had is waited for. What is costly is had in the background while everybody is told
-what is known, so that nobody waits for a figure that is a few seconds old.
+A cheap value is awaited. A costly one is refreshed in the background while callers get the known
+value, so that nobody waits for a figure that is a few seconds old.
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ from messor.core.logs import room_logger
 
 Part = TypeVar("Part")
 
-REST = (
-    20.0  # times as long as it took, a costly value is left alone: it takes a twentieth of a core
-)
+REST = 20.0  # pause of a costly value, as a multiple of the time it took: a twentieth of a core
 
 logger = room_logger(__name__)
 
 
 class Fresh(Generic[Part]):
-    """A value that is fetched again when it is older than so many seconds.
+    """A value that is refreshed when it is older than a number of seconds.
 
-    `is_costly` judges by a value whether the next one is worth waiting for.
+    `is_costly` decides by a value whether the next one is worth waiting for.
     """
 
     def __init__(
@@ -41,34 +39,34 @@ class Fresh(Generic[Part]):
         self._known: tuple[float, Part] | None = None
         self._took = 0.0
         self._lock = asyncio.Lock()
-        self._errand: asyncio.Task[Part] | None = None
+        self._refresh: asyncio.Task[Part] | None = None
 
     def spoil(self) -> None:
-        """What is known is old by now, whatever its age."""
+        """Mark the known value as stale, whatever its age."""
         if self._known is not None:
             self._known = (float("-inf"), self._known[1])
 
     async def get(self) -> Part:
         known = self._known
         if known is None or not self._is_costly(known[1]):
-            return await self._when_free(self._seconds)
+            return await self._refreshed(self._seconds)
         rest = max(self._seconds, REST * self._took)
-        if time.monotonic() - known[0] > rest and self._errand is None:
-            self._errand = asyncio.create_task(self._when_free(rest))
-            self._errand.add_done_callback(self._fetched)
+        if time.monotonic() - known[0] > rest and self._refresh is None:
+            self._refresh = asyncio.create_task(self._refreshed(rest))
+            self._refresh.add_done_callback(self._fetched)
         return known[1]
 
-    async def _when_free(self, seconds: float) -> Part:
+    async def _refreshed(self, seconds: float) -> Part:
         async with self._lock:
             began = time.monotonic()
             if self._known is None or began - self._known[0] > seconds:
                 value = await self._fetch()
-                # As old as the question: what happened meanwhile may not be in the answer.
+                # Dated by the start of the query: later changes may be missing from the result.
                 self._known = (began, value)
                 self._took = time.monotonic() - began
             return self._known[1]
 
-    def _fetched(self, errand: asyncio.Task[Part]) -> None:
-        self._errand = None
-        if not errand.cancelled() and (error := errand.exception()) is not None:
-            logger.warning("A figure could not be fetched again: %s", error)
+    def _fetched(self, refresh: asyncio.Task[Part]) -> None:
+        self._refresh = None
+        if not refresh.cancelled() and (error := refresh.exception()) is not None:
+            logger.warning("A value could not be refreshed: %s", error)

@@ -1,4 +1,4 @@
-"""Whether an error says that a disk is full: the system's, or PostgreSQL's own word for it."""
+"""Whether an error means that a disk is full: the system's, or PostgreSQL's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK_FULL_STATE = "53100"  # PostgreSQL's
-FULL_WORDS = os.strerror(errno.ENOSPC)  # how an error ends that is told without a state of its own
+FULL_WORDS = os.strerror(errno.ENOSPC)  # ending of an error that has no SQLSTATE of its own
 
 
 def is_full(error: BaseException) -> bool:

@@ -1,4 +1,4 @@
-"""UUIDv7 for what people handle: unique without asking, sorted by time of making."""
+"""UUIDv7 for what people handle: unique without coordination, sorted by creation time."""
 
 from __future__ import annotations
 

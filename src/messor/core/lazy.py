@@ -1,6 +1,6 @@
-"""Attributes that are made when they are first asked for, at less cost than `functools` has it.
+"""Attributes computed on first access, cheaper than `functools.cached_property`.
 
-Its `cached_property` takes a lock for each; what is made for one page is asked for by one thread.
+That one takes a lock for each; the values of a page are used by a single thread.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 class lazy(Generic[Made]):  # noqa: N801 - it is written as a decorator
-    """A method as an attribute; once it is made it stands in the instance, and is found there."""
+    """A method as an attribute; once computed it is stored in the instance, and found there."""
 
     def __init__(self, make: Callable[[Any], Made]) -> None:
         self._make = make

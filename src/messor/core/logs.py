@@ -1,7 +1,7 @@
-"""Logs: one logger per room, as lines for people or as JSON, each with the ids it belongs to.
+"""Logs: one logger per room, as readable lines or JSON, each with its ids.
 
-Ids of the run, visit or job are held in a context variable, so that whatever a task does, and what
-it starts, is logged with them. Secrets are masked, and nothing that a terminal would obey is written.
+Ids of the run, visit or job are held in a context variable, so that everything a task does or
+starts is logged with them. Secrets are masked, and terminal control characters are removed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _IDS: ContextVar[Mapping[str, str]] = ContextVar("log_ids", default=MappingProxy
 
 
 def room_logger(module: str) -> logging.Logger:
-    """The logger of the room that a module lives in: `messor.crawl` for `messor.crawl.visit`."""
+    """The logger of a module's room: `messor.crawl` for `messor.crawl.visit`."""
     return logging.getLogger(".".join(module.split(".")[:2]))
 
 
 @contextmanager
 def log_ids(**ids: object) -> Iterator[None]:
-    """Add ids to every line that is logged within."""
+    """Add ids to every line logged within the context."""
     token = _IDS.set({**_IDS.get(), **{name: str(value) for name, value in ids.items()}})
     try:
         yield
@@ -40,7 +40,7 @@ def log_ids(**ids: object) -> Iterator[None]:
 
 
 def log(logger: logging.Logger, level: int, message: str, **fields: Any) -> None:
-    """Log a constant message with its facts as fields, which are left out where they are None."""
+    """Log a constant message with fields; those that are None are left out."""
     if logger.isEnabledFor(level):
         logger.log(level, message, extra={"fields": fields})
 
@@ -48,7 +48,9 @@ def log(logger: logging.Logger, level: int, message: str, **fields: Any) -> None
 def configure_logs(
     levels: str | None, form: Literal["text", "json"], *, default: str = "warning"
 ) -> None:
-    """Write logs to stderr. `levels` is a level, and levels of single rooms: `info,fetch=debug`."""
+    """Write logs to stderr. `levels` is a default level, and levels of single rooms:
+    `info,fetch=debug`.
+    """
     handler = RoomHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     root = logging.getLogger()
@@ -60,13 +62,13 @@ def configure_logs(
 
 
 def _by_room(levels: str) -> dict[str, str]:
-    """Levels by room; the one of all other rooms is under ""."""
+    """Levels by room; the default is under ""."""
     parts = (part.rpartition("=") for part in levels.upper().split(",") if part.strip())
     return {room.strip().lower(): level.strip() for room, _, level in parts}
 
 
 class RoomHandler(logging.StreamHandler[Any]):
-    """The one handler of a process, known by its class so that it can be replaced."""
+    """The only handler of a process, found by its class so that it can be replaced."""
 
 
 def _facts(record: logging.LogRecord) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Hides secrets in what people and logs are shown: in URLs, header lines, settings and payloads.
+"""Masks secrets in everything shown or logged: URLs, header lines, settings and payloads.
 
-The one place that knows what a secret looks like. A page's own URL is data and is not masked: it
+The only place that knows what a secret looks like. A page's own URL is data and is not masked: it
 would no longer lead to the page.
 """
 
@@ -15,22 +15,22 @@ from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
 MASK = "…"
-_LONG_LOGIN = 16  # characters of a login without password: as long as this it is a token
+_LONG_LOGIN = 16  # characters of a login without password: from this length on it is a token
 
-# Names of fields, in lower case: whose values are secrets wherever they stand (sslpassword, authToken).
+# Field names, in lower case, whose values are always secrets (sslpassword, authToken).
 _FIELD = re.compile(
     r".*(password|passwd|pwd|passphrase|secret|token|apikey|credential)s?"
     r"|(.*_)?(authorization|cookies?|jwt|signature)"
     r"|.*(api|access|private|secret|auth|client|subscription)_?key|(.*_)?(ai|crawl4ai|firecrawl)_key"
 )
-# Names of query parameters that are secrets as well; as fields of ours they are not.
+# Query parameters that are secrets as well; fields of our own with these names are not.
 _PARAMETERS = frozenset(
     {"key", "sig", "auth", "pass", "pw", "sid", "session", "sessionid", "phpsessid", "jsessionid", "hmac"}
 )  # fmt: skip
 
 # The second form has a slash in its password, where it should be written %2F.
 _LOGIN = re.compile(r"(?<=://)([^/\s?#\"'<>]*|[^/\s?#\"'<>:@\[]+:(?!\d+[/?#])[^\s\"'<>@]{1,200})@")
-# Pieces after a semicolon that name nothing belong to the value before it.
+# Pieces after a semicolon without a name belong to the value before it.
 _QUERY = re.compile(
     r"([?&;#])([^=&;#\s\"'<>?]{1,100})=([^&;#\s\"'<>]+(?:;[^=&;#\s\"'<>]*+(?=[&;#\s\"'<>]|\Z))*)"
 )
@@ -46,11 +46,11 @@ _SCHEME = re.compile(
     r"(?i)(\bauthorization['\"]?\s*[=:,]\s*['\"]?)?\b(bearer|basic)\s+([A-Za-z0-9._~+/=-]{4,})"
 )
 _WORD = re.compile(r"[A-Za-z][a-z]*(-[a-z]+)?")
-_LONG_WORD = 20  # letters: as long as this it may be a token
+_LONG_WORD = 20  # letters: from this length on it may be a token
 _SHORT_TOKEN = 8
-# Names of tables and backups begin with messor_, too: only what has the form of a key is one.
+# Names of tables and backups start with messor_, too: only text in the form of a key is one.
 _OWN = re.compile(r"\b(whsec_)[A-Za-z0-9+/=_-]{16,}|(messor_)[0-9a-f]{12}_[A-Za-z0-9_-]{43}")
-# What a text without secrets of any kind lacks: most texts are looked at no further.
+# Absent from any text without secrets: most texts need no further search.
 _HINTS = re.compile(r"(?i)@|=|:\s|[\"']\s*:|bearer|basic|whsec_|messor_")
 
 
@@ -60,7 +60,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def mask_text(text: str) -> str:
-    """The text with every secret in it hidden; what is around them stays."""
+    """The text with every secret in it masked."""
     if not _HINTS.search(text):
         return text
     text = _LOGIN.sub(_without_login, text)
@@ -73,12 +73,12 @@ def mask_text(text: str) -> str:
 
 
 def mask(value: Any, name: str = "") -> Any:
-    """The same for whatever JSON can say; secrets are known by their field's name, too."""
+    """The same for any JSON value; secrets are also recognised by their field's name."""
     if isinstance(value, str):
         is_hidden = bool(value) and is_secret_name(name) and not _is_id(value)
         return MASK if is_hidden else mask_text(value)
     if isinstance(value, Mapping):
-        within = name if is_secret_name(name) else ""  # all that lies in a secret is secret
+        within = name if is_secret_name(name) else ""  # everything inside a secret is secret
         return {mask_text(str(key)): mask(one, within or str(key)) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [mask(one, name) for one in value]
@@ -86,14 +86,16 @@ def mask(value: Any, name: str = "") -> Any:
 
 
 def mask_except_pages(facts: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
-    """The same for facts about pages; the fields hold pages' own URLs, which lose only a login."""
+    """The same for facts about pages; these fields hold pages' own URLs, where only a login is
+    masked.
+    """
     shown: dict[str, Any] = mask(facts)
     pages = {name: facts[name] for name in fields if isinstance(facts.get(name), str)}
     return shown | {name: _LOGIN.sub(_without_login, url) for name, url in pages.items()}
 
 
 def mask_path(url: str) -> str:
-    """An address whose path is a secret, too, as those of many webhooks are: only its origin."""
+    """Only the origin of a URL whose path is secret, too, as with many webhooks."""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:
         return MASK
@@ -116,7 +118,7 @@ def _without_value(found: re.Match[str]) -> str:
 
 
 def _without_credentials(found: re.Match[str]) -> str:
-    """Bearer and Basic are plain words, too: what follows is hidden if it can be credentials."""
+    """Bearer and Basic are ordinary words, too: the next word is masked if it can be a credential."""
     before, scheme, given = found[1] or "", found[2], found[3].rstrip(".")
     if not before and not _are_credentials(scheme, given):
         return found[0]

@@ -1,4 +1,4 @@
-"""How the C library's allocator treats memory that was freed."""
+"""How the C library's allocator treats freed memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ _MIB = 1024 * 1024
 
 
 def keep_freed_memory() -> None:
-    """Have glibc reuse what was freed instead of giving it back; other libraries do as they like.
+    """Make glibc reuse freed memory instead of returning it; other C libraries are left alone.
 
-    A page takes some hundred kilobytes for some milliseconds. Returned to the system after each
-    and asked for anew, that is a page fault for every 4 KB: a twentieth of the path's time in a
-    virtual machine.
+    A page takes some hundred kilobytes for some milliseconds. Returning and requesting them each
+    time costs a page fault per 4 KB: a twentieth of the path's time in a virtual machine.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:

@@ -1,8 +1,8 @@
-"""The sandbox: a process gives up, for good, what reading a page does not need.
+"""The sandbox: a process irrevocably drops the rights that reading a page does not need.
 
-Three locks of the Linux kernel, each tried by itself: a filter of system calls (seccomp), files
-(Landlock), and a network of its own without a way out (a namespace, where the user may make one).
-What the kernel refuses is told to whoever asked; limits of time and memory are set by the caller.
+Three Linux kernel mechanisms, each tried independently: a system call filter (seccomp), file access
+(Landlock), and an empty network namespace, where the user may create one. Refused mechanisms are
+reported to the caller, who also sets limits of time and memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _LANDLOCK_VERSION = 1
 _PATH_BENEATH = 1
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
-# All that each version of Landlock can forbid to do with files.
+# All file access rights that each version of Landlock can restrict.
 _FILE_ACCESS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
 _NEWEST_FILE_ACCESS = (1 << 15) - 1
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
@@ -40,11 +40,11 @@ _ZONES = "/usr/share/zoneinfo"
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """What system calls are called on a kind of processor."""
+    """System call numbers of a processor architecture."""
 
     architecture: int
-    harmless: tuple[int, ...]  # memory, time, and what was opened before
-    files: tuple[int, ...]  # to open and look at files, within what Landlock leaves
+    harmless: tuple[int, ...]  # memory, time, and files opened before
+    files: tuple[int, ...]  # to open and stat files, within what Landlock allows
 
 
 _MACHINES = {
@@ -70,10 +70,9 @@ _MACHINES = {
 
 
 def enter(*, readable: Iterable[str] = ()) -> list[str]:
-    """Lock this process up, for good; answers which locks the kernel refused.
+    """Enter the sandbox irrevocably; returns the mechanisms that the kernel refused.
 
-    It keeps what it has open. It may open files beneath `readable`, for reading; none where there
-    are none.
+    Open files stay open. Files beneath `readable` may be opened for reading; without it none.
     """
     libc = ctypes.CDLL(None)
     folders = [folder for folder in readable if Path(folder).is_dir()]
@@ -89,14 +88,14 @@ def enter(*, readable: Iterable[str] = ()) -> list[str]:
 
 
 def die_with_parent() -> None:
-    """Have the kernel end this process when its parent ends."""
+    """Have the kernel kill this process when its parent exits."""
     _control(ctypes.CDLL(None), _PR_SET_PDEATHSIG, _KILL)
 
 
 def python_folders() -> list[str]:
-    """Where Python, packages and time zones lie, which may still be loaded.
+    """Folders of Python, packages and time zones, which may still be loaded.
 
-    The folder that a process was started in is not among them, though Python looks there first.
+    The working directory is not among them, although Python searches it first.
     """
     here = str(Path.cwd())
     found = (str(Path(path).resolve()) for path in sys.path if path)
@@ -108,7 +107,7 @@ def _control(libc: ctypes.CDLL, option: int, value: int) -> bool:
 
 
 def leave_network() -> bool:
-    """Move this process and its children into a network without a way out, where that is allowed."""
+    """Move this process and its children into an empty network namespace, where allowed."""
     libc = ctypes.CDLL(None)
     if libc.unshare(_CLONE_NEWNET) == 0:
         return True
@@ -116,7 +115,7 @@ def leave_network() -> bool:
 
 
 def _lock_files(libc: ctypes.CDLL, folders: list[str]) -> bool:
-    """Forbid all access to files but reading beneath folders, and what newer kernels can forbid."""
+    """Restrict file access to reading beneath folders, and what else newer kernels can restrict."""
     version = libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION)
     if version < 1:
         return False
@@ -143,7 +142,7 @@ class _Filter(ctypes.Structure):
 
 
 def _filter_calls(libc: ctypes.CDLL, *, may_open: bool) -> bool:
-    """Refuse all system calls but those that are named; other processors' calls end the process."""
+    """Refuse all system calls except those listed; calls of another architecture kill the process."""
     machine = _MACHINES.get(platform.machine())
     if machine is None or sys.maxsize < 1 << 32:
         return False

@@ -1,6 +1,6 @@
-"""What a terminal may be shown: controls that it would obey are replaced, or escaped in JSON.
+"""Makes text safe for a terminal: control characters are replaced, or escaped in JSON.
 
-Pages, servers and files write much of what is printed.
+Pages, servers and files are the source of much of what is printed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from types import TracebackType
 
 from messor.core.masking import mask_text
 
-# All controls but tabs and line ends (C1 too: U+009B begins a sequence as ESC [ does), line ends of
-# Unicode, and what embeds, overrides or isolates the direction of letters.
+# All controls except tabs and line ends (C1 too: U+009B begins a sequence as ESC [ does), Unicode
+# line separators, and characters that embed, override or isolate text direction.
 _OBEYED = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028-\u202e\u2066-\u2069]",
 )
-# The same in JSON, and what cannot be seen: zero-width characters, marks of direction, tags. Below
-# U+0020 JSON escapes by itself.
+# The same in JSON, and invisible characters: zero-width, direction marks, tags. Below U+0020 JSON
+# escapes by itself.
 _ESCAPED = re.compile(
     r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
@@ -28,12 +28,12 @@ _ESCAPED = re.compile(
 
 
 def shown(text: str) -> str:
-    """A text as people may see it: what a terminal would obey is replaced."""
+    """A text safe to print: control characters are replaced."""
     return _OBEYED.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def escaped(document: str) -> str:
-    """A JSON document whose strings hold nothing that a terminal obeys; its data are the same."""
+    """A JSON document without control characters in its strings; its data are the same."""
     return _ESCAPED.sub(_escape, document)
 
 
@@ -43,14 +43,14 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def guard_terminal() -> None:
-    """Have log lines and tracebacks cleaned, too: both repeat what pages and servers said."""
-    if logging.lastResort is not None:  # prints where nobody set up logging
+    """Also clean log lines and tracebacks: both repeat text of pages and servers."""
+    if logging.lastResort is not None:  # prints when logging is not configured
         logging.lastResort.setFormatter(CleanFormatter("%(message)s"))
     sys.excepthook = _show_traceback
 
 
 class CleanFormatter(logging.Formatter):
-    """Log lines that a terminal shows and never obeys."""
+    """Log lines without terminal control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return shown(mask_text(super().format(record)))
@@ -64,6 +64,6 @@ def _show_traceback(
 
 
 def say(text: str) -> None:
-    """Tell a person something, on stderr; where nothing can be written any more, nobody is told."""
-    with contextlib.suppress(OSError):  # a full disk, or a terminal that is gone
+    """Print a message to stderr; where that fails, it is dropped."""
+    with contextlib.suppress(OSError):  # a full disk, or a closed terminal
         print(shown(text), file=sys.stderr, flush=True)  # noqa: T201 - what people are told

@@ -1,1 +1,1 @@
-"""How is it got? The address guard, HTTP, limits and typed outcomes."""
+"""Fetching: the address guard, HTTP, browser and services, limits and typed outcomes."""

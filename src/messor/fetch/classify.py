@@ -1,6 +1,6 @@
-"""What an answer means, by its status, type and emptiness alone; whoever brought it.
+"""Classifies a response by its status, content type and size alone, whichever provider fetched it.
 
-What the content itself says (a challenge, a shell without text) is for the gates.
+Content (a challenge, a shell without text) is judged by the gates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 def name_outcome(fetched: Fetched) -> Fetched:
-    """Set the outcome of an answer that has its status, headers and body, and what goes with it."""
+    """Set the outcome, and what follows from it, of a response with status, headers and body."""
     status, headers = fetched.status, fetched.headers
     assert status is not None
     if status == 304:
@@ -29,10 +29,10 @@ def name_outcome(fetched: Fetched) -> Fetched:
     elif status in FRICTION:
         fetched.outcome = Outcome.BLOCKED
         fetched.retry_after = parse_retry_after(headers.get("Retry-After"))
-        fetched.error = f"the site answered {status}"
+        fetched.error = f"the site returned {status}"
     elif not 200 <= status < 300:
         fetched.outcome = Outcome.ERROR
-        fetched.error = f"the site answered {status}"
+        fetched.error = f"the site returned {status}"
     elif not is_html(headers.get("Content-Type"), fetched.body):
         fetched.outcome = Outcome.NOT_HTML
     elif not fetched.body.strip():
@@ -42,7 +42,7 @@ def name_outcome(fetched: Fetched) -> Fetched:
 
 
 def is_html(content_type: str | None, body: bytes) -> bool:
-    """Whether to read an answer as HTML; an untyped one is judged by how it begins."""
+    """Whether to read a response as HTML; one without a type is judged by its beginning."""
     if content_type:
         return content_type.partition(";")[0].strip().lower() in _HTML
     start = body[:512].lstrip().lower()

@@ -1,8 +1,8 @@
-"""A GET over the library's connections, with nothing besides: no cookies, redirects or retries.
+"""A bare GET over aiohttp's connections: no cookies, redirects or retries.
 
-The library's session prepares for all of these, at several times the cost of asking. Connections,
-their pool, their guard and the parser of answers are the library's; what is written and when an
-answer is whole is decided here.
+aiohttp's session prepares for all of these, at several times the cost of the request. Connections,
+their pool, guard and response parser are aiohttp's; what is written and when a response is complete
+is decided here.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from messor.politeness.pace import PERMIT, Permit
 from messor.web.urls import Url
 
 KNOWN_PEERS = 1_000
-_CLOSED = "The connection was closed before it answered."
+_CLOSED = "The connection was closed before the response."
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # in a field's value (RFC 9110 5.5)
 
 
 class HttpReply(NamedTuple):
-    """What a site answered, its body as it came."""
+    """A site's response, its body as received."""
 
     status: int
     reason: str
@@ -48,14 +48,14 @@ class HttpReply(NamedTuple):
 
 
 class _Peer(NamedTuple):
-    """Whom to connect to, and what follows the target in every request to them."""
+    """A peer to connect to, and the constant part of every request to it."""
 
     wanted: ClientRequest
     head: bytes
 
 
 class Client:
-    """Asks through one connector, always with the same headers."""
+    """Sends requests through one connector, always with the same headers."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Client:
     ) -> None:
         self.connector = connector
         self._headers = headers
-        self._seconds = seconds  # for all of it
+        self._seconds = seconds  # for the whole exchange
         self._timeout = ClientTimeout(seconds, connect=seconds, sock_connect=connect_seconds)
         self._peers: dict[tuple[str, str, bool], _Peer] = {}
 
@@ -84,7 +84,9 @@ class Client:
         cut: bool = False,
         verify: bool = True,
     ) -> HttpReply:
-        """Send one request and read its answer; a body over `cap` is refused, or cut a little past it."""
+        """Send one request and read its response; a body over `cap` is refused, or cut a little
+        past it.
+        """
         peer = self._peer(url, verify=verify)
         request = b"GET %b%b%b\r\n" % (url.target.encode("ascii"), peer.head, _lines(conditions))
         deadline = asyncio.get_running_loop().time() + self._seconds
@@ -94,7 +96,7 @@ class Client:
         except BaseException:
             connection.close()
             raise
-        # One that was not read to its end, or that its site will not use again, is closed.
+        # A connection that was not read to the end, or that the site will not reuse, is closed.
         connection.release()
         return reply
 
@@ -121,12 +123,12 @@ class Client:
 async def _exchange(
     connection: Connection, request: bytes, permit: Permit, deadline: float, *, cap: int, cut: bool
 ) -> HttpReply:
-    """Write a request to a ready connection and read its answer."""
+    """Write a request to a ready connection and read its response."""
     protocol, transport = connection.protocol, connection.transport
     if protocol is None or transport is None or transport.is_closing():
         raise ClientConnectionError(_CLOSED)
     loop = asyncio.get_running_loop()
-    # Whoever waits for the answer is woken by the end of its connection.
+    # Aborting the connection wakes the reader.
     timer = loop.call_at(deadline, transport.abort)
     try:
         protocol.set_response_params(read_until_eof=True, auto_decompress=False)
@@ -141,17 +143,17 @@ async def _exchange(
     finally:
         timer.cancel()
     if loop.time() >= deadline:
-        raise TimeoutError  # that end may have passed for the body's own
+        raise TimeoutError  # the abort may have looked like the end of the body
     return HttpReply(message.code, message.reason or "", message.headers, message.raw_headers, body)
 
 
 async def _head(protocol: ResponseHandler) -> tuple[RawResponseMessage, StreamReader]:
-    """The head of an answer, once it comes, and where its body will be."""
+    """The head of a response, once received, and its body stream."""
     try:
         while True:
             message, content = await protocol.read()
             if not 100 <= message.code < 200 or message.code == 101:
-                return message, content  # others only announce the answer
+                return message, content  # informational (1xx) heads only announce the response
     except (ClientOSError, ServerDisconnectedError) as error:
         raise ClientConnectionError(_CLOSED) from error
 
@@ -159,7 +161,7 @@ async def _head(protocol: ResponseHandler) -> tuple[RawResponseMessage, StreamRe
 async def _read(
     message: RawResponseMessage, content: StreamReader, cap: int, *, cut: bool
 ) -> bytes:
-    """The body up to the cap; a length that promises more is refused unread."""
+    """The body up to the cap; a Content-Length above it is refused unread."""
     length = message.headers.get("Content-Length", "")
     if not cut and length.isdigit() and int(length) > cap:
         raise TooLargeError(f"Content-Length is more than {cap} bytes")
@@ -176,10 +178,10 @@ async def _read(
 
 
 def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Header fields as they are written; a value must not smuggle in another line."""
+    """Serialise header fields; a value must not smuggle in another line."""
     lines = []
     for name, value in fields:
         if _FORBIDDEN.search(value):
-            raise ValueError(f"A control character in {name} is not sent.")
+            raise ValueError(f"Header {name} contains a control character and is not sent.")
         lines.append(f"{name}: {value}\r\n")
     return "".join(lines).encode()

@@ -1,4 +1,4 @@
-"""The one way out to sites: a connector that demands a permit for every connection it hands out.
+"""The only way out to sites: a connector that requires a permit for every connection it hands out.
 
 The permit is used on the *ready* connection, just before the request is written: connecting may
 take seconds, and only then is it known whether the lane and the lease still allow it.
@@ -19,7 +19,7 @@ from messor.politeness.pace import PERMIT
 
 
 class PermitConnector(TCPConnector):
-    """Hands out connections to those who may use them."""
+    """Hands out connections to holders of a permit."""
 
     async def connect(
         self,
@@ -31,9 +31,9 @@ class PermitConnector(TCPConnector):
         if permit is None:
             raise PermissionError("A request to a site needs a permit: it must belong to a visit.")
         if permit.used_at:
-            # The library tries again by itself when an idle connection was closed; a second
-            # request needs a second permit.
-            raise ClientConnectionError("The connection was closed before it answered.")
+            # aiohttp retries by itself when an idle connection was closed; a second request needs a
+            # second permit.
+            raise ClientConnectionError("The connection was closed before the response.")
         connection = await super().connect(req, traces, timeout)
         try:
             permit.use()

@@ -1,7 +1,7 @@
-"""Failures: what a library raised, as an outcome, a type for programs and words for people.
+"""Translates exceptions of HTTP requests into an outcome, an error type and a message.
 
-Every error of a request over HTTP is translated here and nowhere else: names of classes, numbers
-of lines in C and whole answers quoted by a library help nobody who reads a report.
+This is the only place that does: class names, C line numbers and whole responses quoted by a
+library help no reader of a report.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from messor.fetch.proxies.proxy import ProxyError
 
 NO_TLS = "no_tls"
 
-# The errors after which nothing is known to listen for https: nobody answered, or not in TLS.
-# A certificate that does not hold is an answer, and so is a handshake that was refused.
+# Errors after which nothing is known to listen for https: no connection, or no TLS. An invalid
+# certificate or a refused handshake is a response.
 _UNCONNECTED = frozenset({"connect", "timeout", NO_TLS})
 
-# What OpenSSL says of bytes that are no TLS: mostly the start of "HTTP/1.1 400".
+# OpenSSL's reasons for bytes that are not TLS: mostly the start of "HTTP/1.1 400".
 _NOT_TLS = frozenset(
     {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"}
 )
 _BY_NUMBER = {
     errno.ECONNREFUSED: "the connection was refused",
     errno.EHOSTUNREACH: "there is no route to the host",
-    errno.ENETUNREACH: "its network cannot be reached",
+    errno.ENETUNREACH: "its network is unreachable",
     errno.ECONNRESET: "the connection was reset",
     errno.EPIPE: "the connection was closed",
 }
-_LONGEST = 150
+_MAX_LENGTH = 150
 
 
 def is_unconnected(fetched: Fetched) -> bool:
-    """Whether a request never went out because nothing could be connected to at its port."""
+    """Whether a request was never sent because nothing accepted a connection at its port."""
     return not fetched.sent_at and fetched.error_type in _UNCONNECTED
 
 
@@ -48,7 +48,7 @@ def failed(outcome: Outcome, error: str, error_type: str) -> Fetched:
 
 
 def of_error(error: Exception) -> Fetched:
-    """What came of a request that ended in an error."""
+    """The result of a request that ended in an error."""
     for cause in _causes(error):
         if isinstance(cause, RefusedAddressError):
             return failed(Outcome.REFUSED_ADDRESS, cause.strerror or "", "refused_address")
@@ -56,29 +56,29 @@ def of_error(error: Exception) -> Fetched:
             return cause.as_fetched()
         if isinstance(cause, asyncio.TimeoutError):
             return failed(Outcome.TIMEOUT, "no connection in time", "timeout")
-    error_type, sentence = _told(error)
+    error_type, sentence = _describe(error)
     return failed(Outcome.ERROR, sentence, error_type)
 
 
 def words(error: Exception) -> str:
-    """What went wrong with a request to anybody, for people."""
+    """Describe a failed request, to any peer, for people."""
     return of_error(error).error or "no reason given"
 
 
-def _told(error: Exception) -> tuple[str, str]:
+def _describe(error: Exception) -> tuple[str, str]:
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, aiohttp.ClientError):
             return _of_tls(cause)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "dns", "the name does not resolve"
     if isinstance(error, aiohttp.ClientPayloadError):
-        return "truncated", "the answer ended before it was complete"
+        return "truncated", "the response ended before it was complete"
     if isinstance(error, aiohttp.ClientConnectorError):
         return "connect", _of_number(error)
     if isinstance(error, (aiohttp.ClientConnectionError, OSError)):
-        return "protocol", "the connection was closed before the answer was complete"
+        return "protocol", "the connection was closed before the response was complete"
     what = _first_line(getattr(error, "message", "") or str(error))
-    return "protocol", f"the answer is not valid HTTP ({what})"
+    return "protocol", f"the response is not valid HTTP ({what})"
 
 
 def _of_tls(error: ssl.SSLError) -> tuple[str, str]:
@@ -109,6 +109,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _first_line(text: str) -> str:
-    """Libraries like to quote the whole answer."""
-    line = text.strip().partition("\n")[0][:_LONGEST].rstrip(": .")
+    """The first line: libraries tend to quote the whole response."""
+    line = text.strip().partition("\n")[0][:_MAX_LENGTH].rstrip(": .")
     return re.sub(r"\s+", " ", line) or "no reason given"

@@ -1,8 +1,8 @@
 """The address guard: which addresses and ports a request to a site may reach.
 
-It judges the final socket address of every connection, so it holds for literals, redirects and
-names that change their mind between look-up and connect. Public addresses on ports 80 and 443
-pass; anything else must be opened by the operator through `allowed_networks`.
+It checks the final socket address of every connection, so it covers literals, redirects and names
+that change between look-up and connect. Public addresses on ports 80 and 443 pass; anything else
+must be opened by the operator through `allowed_networks`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from messor.web.urls import Url
 
 WEB_PORTS = frozenset({80, 443})
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-# Not for hosts, whatever the standard library of a given Python says of them.
+# Not for hosts, regardless of how a given Python's standard library classifies them.
 _SPECIAL = tuple(
     ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2001:db8::/32", "3fff::/20")
 )
@@ -32,25 +32,25 @@ AddrInfo = tuple[
 
 
 class RefusedAddressError(OSError):
-    """The guard said no; an OSError so that every HTTP library reports it as a failed connect."""
+    """Refused by the guard; an OSError so that every HTTP library reports it as a failed connect."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(errno.EACCES, reason)
 
 
 def operator_socket(info: AddrInfo) -> socket.socket:
-    """A socket to an endpoint that the operator named: it may be private, never link-local."""
+    """A socket to an endpoint configured by the operator: it may be private, never link-local."""
     family, kind, protocol, _, place = info
     address = ip_address(str(place[0]).partition("%")[0])
     if is_never_connected(address):
-        raise RefusedAddressError(f"{address} is never connected to")
+        raise RefusedAddressError(f"connections to {address} are never allowed")
     connection = socket.socket(family, kind, protocol)
     connection.setblocking(False)
     return connection
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is part of the public internet, whatever form it is written in."""
+    """Whether an address is part of the public internet, in any notation."""
     if isinstance(address, IPv6Address):
         inner = embedded_v4(address)
         if inner is not None and not is_public(inner):
@@ -65,7 +65,7 @@ def is_public(address: Address) -> bool:
 
 
 class AddressGuard:
-    """Judges addresses by the operator's settings."""
+    """Checks addresses against the operator's settings."""
 
     def __init__(self, allowed: AllowedNetworks) -> None:
         self._networks = [ip_network(text, strict=False) for text in allowed.addresses]
@@ -73,42 +73,42 @@ class AddressGuard:
         self.names = {name.lower(): _endpoint(target) for name, target in allowed.names.items()}
 
     def refusal_of_url(self, url: Url) -> str | None:
-        """Why a URL may not be requested, judged before any look-up."""
+        """Why a URL may not be requested, checked before any look-up."""
         if f"{url.host}:{url.port}" in self.names:
             return None
         if is_ip_literal(url.host):
             return self.refusal(ip_address(url.host.strip("[]")), url.port)
         if url.port not in self._ports:
-            return f"port {url.port} is not one of {self._port_list()}"
+            return f"port {url.port} is not allowed (only {self._port_list()})"
         if not is_public_name(url.host):
-            return f"{url.host} is not a name of the public web"
+            return f"{url.host} is not a public host name"
         return None
 
     def refusal(self, address: Address, port: int) -> str | None:
         """Why an address may not be connected to; None when it may."""
         if port not in self._ports:
-            return f"port {port} is not one of {self._port_list()}"
+            return f"port {port} is not allowed (only {self._port_list()})"
         return self._refusal_of_address(address)
 
     def refusal_of_proxy(self, address: Address, *, trusted: bool) -> str | None:
-        """Why a proxy may not be reached at an address, whatever its port.
+        """Why a proxy may not be reached at an address, on any port.
 
-        One that the operator added on the command line may be private.
+        A proxy added by the operator on the command line may be private.
         """
         if trusted and not is_never_connected(address):
             return None
         return self._refusal_of_address(address)
 
     def _refusal_of_address(self, address: Address) -> str | None:
-        """Whatever networks are opened, link-local and metadata addresses are not among them."""
+        """Refuse link-local and metadata addresses even inside opened networks."""
         if is_never_connected(address):
-            return f"{address} is never connected to"
+            return f"connections to {address} are never allowed"
         if is_public(address) or any(address in network for network in self._networks):
             return None
         return f"{address} is not a public address"
 
     def socket_factory(self, info: AddrInfo) -> socket.socket:
-        """A socket for an address that passed: the last gate of every connection."""
+        """A socket for an allowed address: the last check of every connection."""
         family, kind, protocol, _, place = info
         refusal = self.refusal(ip_address(str(place[0]).partition("%")[0]), int(place[1]))
         if refusal is not None:
@@ -122,7 +122,7 @@ class AddressGuard:
 
 
 class GuardedResolver(AbstractResolver):
-    """Names to addresses: static names first, then DNS. One refused address refuses the name."""
+    """Resolves names: static names first, then DNS. One refused address refuses the name."""
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard

@@ -32,7 +32,7 @@ from messor.web.urls import parse
 
 
 def user_agent(settings: Settings, version: str) -> str:
-    """An honest name: the robots token, with where to reach us."""
+    """The User-Agent: the robots token and a contact."""
     return f"Mozilla/5.0 (compatible; {settings.agent_token}/{version}; +{settings.contact})"
 
 
@@ -68,7 +68,7 @@ class HttpFetcher:
         await self._client.close()
 
     async def address_of(self, host: str, port: int) -> str | None:
-        """The address group of a host: its smallest address, the same however DNS rotates."""
+        """The address group of a host: its smallest address, stable under DNS rotation."""
         try:
             found = await self._connector._resolve_host(host, port)  # noqa: SLF001 - shares the cache
         except OSError:
@@ -87,11 +87,11 @@ class HttpFetcher:
         via: Proxy | None = None,
         verify: bool = True,
     ) -> Fetched:
-        """Send one request and read its answer; never raises for what a site or a proxy does.
+        """Send one request and read its response; never raises for faults of a site or proxy.
 
-        With `cut_at` a longer body is cut there instead of being refused. A body of the given
-        `wire_tag` is known and not unpacked. Certificates are checked unless the domain's terms
-        say otherwise.
+        With `cut_at` a longer body is truncated instead of refused. A body with the given
+        `wire_tag` is already known and not decompressed. Certificates are verified unless the
+        domain's terms say otherwise.
         """
         url = parse(href)
         started = clock.now()
@@ -117,7 +117,7 @@ class HttpFetcher:
             )
             fetched = self._unpack(reply, cut_at, wire_tag)
         except TimeoutError:
-            fetched = failed(Outcome.TIMEOUT, "no complete answer in time", "timeout")
+            fetched = failed(Outcome.TIMEOUT, "no complete response in time", "timeout")
         except TooLargeError as error:
             fetched = failed(Outcome.TOO_LARGE, str(error), "too_large")
         except BadEncodingError as error:
@@ -150,7 +150,7 @@ class HttpFetcher:
 
 
 def _judge(reply: HttpReply, decoded: Decoded) -> Fetched:
-    """What came, and what it means."""
+    """Decode and classify a response."""
     body = decoded.body
     return name_outcome(
         Fetched(
@@ -168,7 +168,7 @@ def _judge(reply: HttpReply, decoded: Decoded) -> Fetched:
 
 
 def _known(reply: HttpReply, tag: int) -> Fetched:
-    """The answer that was good the last time."""
+    """The result for a body identical to the last good one."""
     return Fetched(
         Outcome.OK,
         status=reply.status,

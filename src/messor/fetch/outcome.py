@@ -1,4 +1,4 @@
-"""What a fetch can come to: typed outcomes, so that nothing is a bare error."""
+"""Results of a fetch: typed outcomes, so that nothing is a bare error."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Outcome(StrEnum):
     REDIRECTED = "redirected"
     REDIRECTED_OUT = "redirected_out"
     NOT_FOUND = "not_found"
-    ROBOTS = "robots"  # the page itself asks not to be kept (noindex, a reservation)
-    FRICTION = "friction"  # content came, and with it a sign that we are not welcome
+    ROBOTS = "robots"  # the page itself forbids storing it (noindex, a reservation)
+    FRICTION = "friction"  # content came together with a friction signal
     BLOCKED = "blocked"  # no usable content came because of friction
     EMPTY = "empty"
     NOT_HTML = "not_html"
@@ -27,43 +27,43 @@ class Outcome(StrEnum):
     ERROR = "error"
 
 
-# Worth another try soon: the page may well be there.
+# Worth retrying soon: the page may well exist.
 RETRYABLE = frozenset({Outcome.BLOCKED, Outcome.TIMEOUT, Outcome.ERROR})
 
 
 @dataclass(slots=True)
 class Fetched:
-    """One attempt to get a page, and what came of it."""
+    """One attempt to fetch a page, and its result."""
 
     outcome: Outcome
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     raw_headers: tuple[tuple[bytes, bytes], ...] = ()
-    wire: bytes = b""  # the body as it came, content encoding and all
-    keeps_gzip: bool = False  # it may be archived as it came
+    wire: bytes = b""  # the body as received, with its content encoding
+    keeps_gzip: bool = False  # may be archived as received
     body: bytes = b""  # the body decoded
     size: int = 0  # of the body decoded
     wire_digest: bytes | None = None  # see fetch.wire
     wire_tag: int | None = None
-    is_known: bool = False  # the bytes are those the task knows; they were not unpacked
+    is_known: bool = False  # the bytes equal those the task knows; they were not decompressed
     reason: str = ""
     location: str | None = None
     retry_after: float | None = None
     error: str | None = None  # for people
     error_type: str | None = None
-    sent_at: float = 0.0  # on the deadline clock; 0 when no request went out
-    began_at: float = 0.0  # when the attempt began, request or not
+    sent_at: float = 0.0  # on the deadline clock; 0 when no request was sent
+    began_at: float = 0.0  # when the attempt began, with or without a request
     gap: float = 0.0
-    delay: float = 0.0  # the pause that was due before it
+    delay: float = 0.0  # the delay that was due before it
     duration: float = 0.0
     provider: str = "http"
     cost: Decimal | None = None  # what the provider charged
-    gate: str | None = None  # the quality gate it failed
+    gate: str | None = None  # the failed quality gate
     proxy_id: int | None = None
-    detail: dict[str, Any] | None = None  # friction signals, what a render asked for
+    detail: dict[str, Any] | None = None  # friction signals, requests of a render
 
     def let_go(self) -> None:
-        """Drop the bytes: a batch waits for its flush with what was made of them."""
+        """Drop the bytes: while a batch waits for its flush, only the results are needed."""
         self.wire = self.body = b""
 
     @property

@@ -1,4 +1,4 @@
-"""Which providers there are besides HTTP, by the settings, in the order they are asked."""
+"""The providers besides HTTP, built from the settings, in the order they are tried."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRECRAWL = "https://api.firecrawl.dev"
 
 
 def make_router(settings: Settings, database: Database, fetcher: HttpFetcher) -> Router:
-    """HTTP → browser → Crawl4AI → Firecrawl, as far as they are there."""
+    """HTTP → browser → Crawl4AI → Firecrawl, as far as they are configured."""
     others: list[Provider] = []
     check = TargetCheck(fetcher.guard)
     agent = user_agent(settings, __version__)

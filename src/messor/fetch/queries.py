@@ -1,4 +1,4 @@
-"""Reading the log of fetches: of one page, or of a domain, the newest first.
+"""The log of fetches of a page or a domain, newest first.
 
 A domain's fetches are found through its hosts.
 """
@@ -25,8 +25,8 @@ SELECT {_COLUMNS} FROM messor.http_fetches f LEFT JOIN messor.pages p ON p.id = 
    AND ($4::text IS NULL OR f.outcome = $4)
  ORDER BY f.fetched_at DESC, f.id DESC LIMIT $5
 """
-# $5 rows are wanted, and $6 looked at, an equal part of each host: that bounds the look for an
-# outcome that is rare. A host of which more could be looked at ends it for all.
+# $5 rows are returned and $6 scanned, an equal share per host: that bounds the search for a rare
+# outcome. A host with more rows to scan ends the scan for all.
 OF_DOMAIN = f"""
 WITH hosts AS MATERIALIZED (
   SELECT h.id, greatest($6::bigint / count(*) OVER (), $5::bigint + 1) AS most
@@ -52,7 +52,7 @@ SELECT {_COLUMNS}, (SELECT at FROM edge) AS edge
  ORDER BY f.fetched_at DESC, f.id DESC
 """
 
-STRETCH = 3_000  # fetches that one answer looks at
+SCAN_LIMIT = 3_000  # fetches scanned per query
 LAST_ID = 2**63 - 1
 
 Place = tuple[datetime, int]
@@ -60,7 +60,7 @@ Place = tuple[datetime, int]
 
 @dataclass(frozen=True, slots=True)
 class LoggedFetch:
-    """One attempt to get a page."""
+    """One attempt to fetch a page."""
 
     id: int
     fetched_at: datetime
@@ -85,8 +85,8 @@ class LoggedFetch:
 
     @classmethod
     def of(cls, row: Any) -> LoggedFetch:
-        told = {name: _decode(row[name]) for name in ("error", "detail")}
-        return cls(**{**row, **told})
+        decoded = {name: _decode(row[name]) for name in ("error", "detail")}
+        return cls(**{**row, **decoded})
 
 
 async def of_page(
@@ -97,7 +97,7 @@ async def of_page(
     outcome: str | None = None,
     limit: int = 50,
 ) -> list[LoggedFetch]:
-    """What was tried of a page; `before` is (fetched_at, id) of the last one seen."""
+    """Fetches of a page; `before` is (fetched_at, id) of the last one seen."""
     since, last = before or (None, None)
     rows = await source.fetch(OF_PAGE, page_id, since, last, outcome, limit)
     return [LoggedFetch.of(row) for row in rows]
@@ -105,7 +105,7 @@ async def of_page(
 
 @dataclass(frozen=True, slots=True)
 class FetchSlice:
-    """Fetches that fit, and where the next stretch begins; None at the log's end."""
+    """Matching fetches, and where the next slice begins; None at the end of the log."""
 
     fetches: list[LoggedFetch]
     reached: Place | None
@@ -118,12 +118,12 @@ async def of_domain(
     before: Place | None = None,
     outcome: str | None = None,
     limit: int = 50,
-    stretch: int = STRETCH,
+    scan_limit: int = SCAN_LIMIT,
 ) -> FetchSlice:
-    """What was tried of a domain's pages."""
+    """Fetches of a domain's pages."""
     since, last = before or (None, None)
-    look = stretch if outcome is not None else 0
-    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, look)
+    scan = scan_limit if outcome is not None else 0
+    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, scan)
     edge: datetime | None = rows[0]["edge"]
     found = [LoggedFetch.of(_without_edge(row)) for row in rows if row["id"] is not None]
     if len(found) > limit:

@@ -1,8 +1,8 @@
 """Requests counted by minute and by day, so that charts need not read the log.
 
-A part of the log is rolled up once it has settled: rows come with their flush, some time after the
-request was sent, and a worker's are refused once its lease has ended. What is newer is counted in
-the log itself by those who ask.
+A part of the log is rolled up once it has settled: rows arrive with their flush, some time after
+the request was sent, and a worker's are rejected once its lease has ended. Newer rows are counted
+from the log by the reader.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 from messor.store.database import Connection, Database
 
-SETTLED = timedelta(minutes=5)  # a request, its flush and a worker lease are over by then
-STEP = timedelta(hours=1)  # of the log at a time, which bounds a transaction
-DAYS_BACK = 31  # where the first one begins: as far back as charts go
+SETTLED = timedelta(minutes=5)  # by then a request, its flush and a worker lease are over
+STEP = timedelta(hours=1)  # of the log at a time, to bound a transaction
+DAYS_BACK = 31  # where the first rollup begins: as far back as charts go
 KEPT_DAYS = 92
 KEPT_MINUTES = timedelta(hours=2)
 
@@ -47,13 +47,13 @@ DELETE FROM messor.fetch_days WHERE day < ($1 AT TIME ZONE 'UTC')::date - $2::in
 
 
 async def roll_up(database: Database) -> bool:
-    """Count the next stretch of the log that has settled; whether there is more."""
+    """Roll up the next settled step of the log; returns whether there is more."""
     async with database.transaction() as connection:
         return await roll_up_in(connection)
 
 
 async def roll_up_in(connection: Connection) -> bool:
-    """The same in the caller's transaction, which keeps others from it until it ends."""
+    """The same in the caller's transaction, which locks out others until it ends."""
     row = await connection.fetchrow(SPAN, DAYS_BACK, SETTLED, KEPT_MINUTES)
     assert row is not None
     since: datetime = row["since"]

@@ -1,8 +1,8 @@
-"""The router: who is asked next when an answer is not good enough.
+"""The router: which provider is tried next when a response is not good enough.
 
-HTTP first, then a browser, Crawl4AI, Firecrawl, whichever are there. A page that is a shell, too
-small or nearly all markup goes to the next at once. A refusal is friction first: only a domain
-whose terms say `failover` has somebody else ask.
+HTTP first, then a browser, Crawl4AI, Firecrawl, as far as configured. A page that is a shell, too
+small or nearly all markup goes to the next at once. A refusal is friction first: only domains whose
+terms say `failover` are tried with another provider.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.politeness.lanes import Policy
 
-# Gates that another provider may well pass, and that are no refusal. Nearly half of the web's
+# Gates that another provider may well pass, and that are not a refusal. Nearly half of the web's
 # pages have less text than a twentieth of their markup and are sound all the same, so the ratio
 # counts only where there is little text at all.
 WORTH_ANOTHER = frozenset({"size", "spa_shell", "empty"})
@@ -25,7 +25,7 @@ _REFUSED = frozenset({Outcome.BLOCKED})
 
 
 class ProviderChoice(NamedTuple):
-    """Who is asked next, and who would have been asked before, were they not left alone."""
+    """The next provider, and those skipped before it because they are paused."""
 
     provider: Provider | None
     passed_over: Sequence[Fetched] = ()
@@ -35,7 +35,7 @@ NOBODY = ProviderChoice(None)
 
 
 def passed_over(provider: Provider, sentence: str) -> Fetched:
-    """An attempt that was not made: it shows in the log, and the page is not judged by it."""
+    """A skipped attempt: it appears in the log, and the page is not judged by it."""
     return Fetched(
         Outcome.ERROR,
         error=sentence,
@@ -46,7 +46,7 @@ def passed_over(provider: Provider, sentence: str) -> Fetched:
 
 
 class Router:
-    """Chooses among the providers there are besides HTTP, in order."""
+    """Chooses among the configured providers besides HTTP, in order."""
 
     def __init__(
         self, others: Sequence[Provider], on_close: Callable[[], Awaitable[None]] | None = None
@@ -69,15 +69,15 @@ class Router:
         text_length: int = 0,
         same_shell: bool = False,
     ) -> ProviderChoice:
-        """Who is asked after this answer, if anybody."""
+        """The provider to try after this response, if any."""
         if policy.render == "never" or policy.proxies != "none" or not self._others:
-            return NOBODY  # they go out on ways of their own, which a domain's terms may exclude
+            return NOBODY  # services use routes of their own, which a domain's terms may exclude
         thin = "text_ratio" in verdict.gates and text_length < LITTLE_TEXT
         if not (thin or same_shell or self._is_worth_another(policy, fetched, verdict)):
             return NOBODY
         resting: list[Fetched] = []
         for provider in self._after(fetched.provider):
-            # Bytes that are the same prove a page unchanged, as far as money is concerned.
+            # For paid providers identical bytes prove a page unchanged.
             if same_shell and provider.paid:
                 continue
             if provider.available:

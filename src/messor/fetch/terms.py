@@ -1,4 +1,4 @@
-"""HTTP on a domain's terms: through a proxy or directly, with certificates checked or not."""
+"""HTTP on a domain's terms: through a proxy or directly, with certificates verified or not."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.politeness.lanes import Policy
 from messor.politeness.pace import Permit
 
-# For one request: how many proxies may say that they cannot reach the site, and how long others
-# are tried after one failed. A pool must work as long as one of its proxies does.
-MOST_AT_TARGET = 5
+# Limits per request: how many proxies may report that they cannot reach the site, and how long
+# others are tried after a failure. A pool must work as long as one of its proxies does.
+MAX_AT_TARGET = 5
 TRYING_SECONDS = 20.0
 
 
 class TermsFetcher:
-    """Fetches a domain's pages as its terms say."""
+    """Fetches a domain's pages on its terms."""
 
     def __init__(self, http: HttpFetcher, pool: ProxyPool) -> None:
         self._http = http
@@ -55,17 +55,17 @@ class TermsFetcher:
     async def _through_proxies(
         self, domain_id: UUID, permit: Permit, fetch: Callable[..., Awaitable[Fetched]]
     ) -> Fetched:
-        """Ask through one proxy after the other until one works; never directly.
+        """Try one proxy after another until one works; never directly.
 
-        The permit is used on a ready connection alone, so a host gets one request at most.
+        The permit is used only on a ready connection, so a host gets at most one request.
         """
         tried: list[int] = []
-        sentence = "no proxy is active: messor proxies list"
+        sentence = "no proxy is active; see: messor proxies list"
         fetched = Fetched(
             Outcome.ERROR, error=sentence, error_type=PROXY_FAULT, began_at=clock.now()
         )
         at_target, until = 0, clock.now() + TRYING_SECONDS
-        while at_target < MOST_AT_TARGET and clock.now() < until and not permit.used_at:
+        while at_target < MAX_AT_TARGET and clock.now() < until and not permit.used_at:
             proxy = self._pool.pick(domain_id, tried)
             if proxy is None:
                 break

@@ -1,4 +1,6 @@
-"""TLS with sites and proxies: certificates are verified, by the system's authorities and one's own."""
+"""TLS with sites and proxies: certificates are verified against the system's authorities and the
+configured ones.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from pathlib import Path
 from messor.errors import UsageError
 
 
-@lru_cache(maxsize=4)  # reading the system's authorities takes tens of milliseconds
+@lru_cache(maxsize=4)  # loading the system's authorities takes tens of milliseconds
 def verifying_context(ca_file: Path | None) -> ssl.SSLContext:
     """One context for all connections of a process."""
     context = ssl.create_default_context()
@@ -19,12 +21,12 @@ def verifying_context(ca_file: Path | None) -> ssl.SSLContext:
 
 
 def trust(context: ssl.SSLContext, ca_file: Path) -> None:
-    """Have a context trust authorities of one's own, too."""
+    """Make a context also trust the configured authorities."""
     try:
         context.load_verify_locations(cafile=str(ca_file))
     except ssl.SSLError as error:
         raise UsageError(
-            f"{ca_file} holds no certificates that can be read: set MESSOR_CA_FILE to a file of "
+            f"{ca_file} contains no readable certificates: set MESSOR_CA_FILE to a file of "
             "certificates in PEM form."
         ) from error
     except OSError as error:

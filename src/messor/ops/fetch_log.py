@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from messor.fetch.retry_after import LONGEST
+from messor.fetch.retry_after import MAX_SECONDS
 from messor.registry.domains import EVENT_TYPES
 from messor.registry.preflights import MOST_REQUESTS
 from messor.store.database import Connection
@@ -33,7 +33,7 @@ LONGEST_RUN = timedelta(hours=1)
 # Before the period only what may matter within it is read: a lane's last request, and answers
 # that asked for silence.
 LOOK_BACK = timedelta(hours=1)
-LONGEST_SILENCE = timedelta(seconds=LONGEST)
+LONGEST_SILENCE = timedelta(seconds=MAX_SECONDS)
 
 STATUS_EVENTS = ["domain.submitted", *EVENT_TYPES.values()]
 # After these a domain waits for review, and somebody may have it looked at.

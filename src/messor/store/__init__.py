@@ -1,1 +1,1 @@
-"""PostgreSQL, embedded or given: server, connections, migrations, clock."""
+"""PostgreSQL, embedded or external: server, connections, migrations, queries."""

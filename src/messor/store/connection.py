@@ -1,8 +1,8 @@
-"""How a connection to PostgreSQL is opened: with TLS or without, and by which password.
+"""How a connection to PostgreSQL is opened: with or without TLS, and with which password.
 
-Everything that connects does it here. A password that is just being rotated lies in two files for
-a moment (`store.embedded.folder`); whoever connects in between, or after a rotation was killed
-half-way, tries both.
+All connections are opened here. During rotation the password is briefly in two files
+(`store.embedded.folder`); a connection made in between, or after an interrupted rotation, tries
+both.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ import asyncpg
 from messor.core.full_disk import FULL_WORDS
 from messor.store.dsn import passfile_of
 
-NEXT = ".next"  # the end of the name of the file with the password to come
+NEXT = ".next"  # suffix of the file that holds the new password
 
 
 def is_plain_loopback(dsn: str) -> bool:
-    """A server on loopback, without a word about TLS: then none is tried.
+    """Whether the server is on loopback and the DSN does not mention TLS: then TLS is not tried.
 
-    The driver would look for client certificates in a home folder that may not be ours to read.
+    The driver would look for client certificates in a home folder that we may not be allowed to
+    read.
     """
     return "@127.0.0.1:" in dsn and "ssl" not in dsn
 
 
 async def connect(dsn: str, **how: Any) -> asyncpg.Connection:
-    """Open one connection; a server that has no room for it says so by another error."""
+    """Open one connection; a server without free connections raises a distinct error."""
     try:
         return await _connect(dsn, how)
     except asyncpg.InternalServerError as error:
@@ -47,5 +48,5 @@ async def _connect(dsn: str, how: dict[str, Any]) -> asyncpg.Connection:
         waiting = passfile.with_name(passfile.name + NEXT)
         if waiting.exists():
             how["passfile"] = waiting
-        # Without it the rotation has ended meanwhile: the file itself holds the new one.
+        # Without that file the rotation has ended meanwhile: the main file holds the new password.
         return await asyncpg.connect(dsn, **how)

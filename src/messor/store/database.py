@@ -1,8 +1,8 @@
-"""Connections: a pool over asyncpg with time-outs, a count of round trips, and errors by kind.
+"""Connections: a pool over asyncpg with timeouts, a count of round trips, and errors by kind.
 
 Hot paths are named SQL sent through here; nothing else opens a connection to the database. Behind a
-pooler such as pgBouncer in transaction mode a session lasts one transaction: that is noticed by its
-refusing or forgetting the session's settings, and each transaction then brings its own.
+pooler such as pgBouncer in transaction mode a session lasts one transaction: this is detected when
+it refuses or forgets session settings, and each transaction then sets its own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from messor.errors import UnavailableError, UsageError
 from messor.store import revisions
 from messor.store.connection import connect
 
-# What a crash, restart or cut of the server looks like from here; all pass when it is back. So does a
-# full disk of the server: until there is room, nothing can be stored.
+# Errors caused by a crash, restart or disconnect of the server; all of them pass when it is back.
+# So does a full disk of the server: until there is space, nothing can be stored.
 LOST_CONNECTION = (
     asyncpg.DiskFullError,
     OSError,
@@ -34,7 +34,7 @@ LOST_CONNECTION = (
     asyncpg.InternalClientError,
 )
 
-# Two transactions met; the same one succeeds when run again.
+# Two transactions conflicted; the same one succeeds when retried.
 TRY_AGAIN = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
@@ -57,14 +57,14 @@ FOR_THIS_TRANSACTION = "; ".join(
 
 
 def sparse(values: list[Any]) -> list[Any]:
-    """A column for `unnest`, which fills up with NULL: one of nothing else need not be sent."""
+    """A column for `unnest`, which pads with NULL: an all-NULL column need not be sent."""
     if values and values[0] is None and values.count(None) == len(values):
         return []
     return values
 
 
 class Connection:
-    """An asyncpg connection that counts what it sends."""
+    """An asyncpg connection that counts its round trips."""
 
     def __init__(self, raw: asyncpg.Connection, database: Database) -> None:
         self._raw = raw
@@ -90,13 +90,13 @@ class Connection:
 
 
 def unanswered(error: Exception) -> UnavailableError:
-    """That the server cannot be reached, without the numbers of the operating system."""
-    said = getattr(error, "strerror", None) or str(error) or "the connection was lost"
-    return UnavailableError(f"PostgreSQL does not answer: {said}. Look: messor doctor")
+    """The error for an unreachable server, without operating system error numbers."""
+    message = getattr(error, "strerror", None) or str(error) or "the connection was lost"
+    return UnavailableError(f"PostgreSQL does not respond: {message}. Check with: messor doctor")
 
 
 class Database:
-    """A PostgreSQL with Messor's schema."""
+    """A PostgreSQL database with Messor's schema."""
 
     def __init__(self, dsn: str, *, pool_size: int = 4) -> None:
         self.dsn = dsn
@@ -104,10 +104,12 @@ class Database:
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None
         self._is_pooled = False
-        self.disk_full_at: float | None = None  # when the server last said so, on our own clock
+        self.disk_full_at: float | None = (
+            None  # when the server last reported it, on the deadline clock
+        )
 
     async def open(self) -> None:
-        """Connect, waiting out a server that is just starting."""
+        """Connect, waiting for a server that is still starting."""
         for attempt in range(40):
             try:
                 self._pool = await self._connect()
@@ -125,7 +127,7 @@ class Database:
                 return
 
     async def _connect(self) -> asyncpg.Pool:
-        self._is_pooled = await self._meets_a_pooler()
+        self._is_pooled = await self._detect_pooler()
         how: dict[str, Any] = {"server_settings": SESSION}
         if self._is_pooled:
             how = {
@@ -137,8 +139,8 @@ class Database:
             self.dsn, min_size=1, max_size=self._pool_size, connect=connect, **how
         )
 
-    async def _meets_a_pooler(self) -> bool:
-        """Whether somebody between here and the server refuses or drops the session's settings."""
+    async def _detect_pooler(self) -> bool:
+        """Whether a pooler between here and the server refuses or drops session settings."""
         try:
             raw = await connect(self.dsn, server_settings=SESSION, statement_cache_size=0)
         except asyncpg.ProtocolViolationError:
@@ -165,7 +167,7 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Each statement for itself; behind a pooler, all in one transaction."""
+        """A connection with one transaction per statement; behind a pooler, one for all of them."""
         assert self._pool is not None, "open the database first"
         if self._is_pooled:
             async with self.transaction() as connection:
@@ -177,7 +179,7 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        """One transaction: commits when the block ends well."""
+        """One transaction: commits when the block succeeds."""
         assert self._pool is not None, "open the database first"
         with self._noting_full_disk():
             async with self._pool.acquire(timeout=10) as raw, raw.transaction():
@@ -208,12 +210,12 @@ class Database:
             return await connection.fetchval(sql, *args)
 
     async def revision(self) -> str | None:
-        """The migration the database is at."""
+        """The current revision of the database."""
         async with self._raw() as raw:
             return await revisions.current(raw)
 
     async def require_schema(self) -> None:
-        """Refuse to work on a database whose schema this release does not know."""
+        """Refuse a database whose schema does not match this release."""
         revision, expected = await self.revision(), revisions.newest()
         if revision != expected:
             raise UnavailableError(
@@ -229,4 +231,4 @@ class Database:
 
 
 async def _leave_as_is(_: asyncpg.Connection) -> None:
-    """Behind a pooler the session is shared: resetting it would undo what others rely on."""
+    """Behind a pooler the session is shared: resetting it would undo settings of others."""

@@ -1,7 +1,7 @@
-"""DSNs of PostgreSQL as text: another database, one more setting, and a DSN without its secrets.
+"""Edits PostgreSQL DSNs as text: another database, an added setting, or without secrets.
 
-A DSN may name hosts in ways that Python's URL parser cannot put together again (several hosts, a
-socket's folder in percent signs), so only its path, its query and its login are touched.
+A DSN may name hosts in ways that Python's URL parser cannot reassemble (several hosts, a
+percent-encoded socket folder), so only its path, query and login are touched.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 
 from messor.errors import UsageError
 
-# libpq takes these from the environment instead; for `sslpassword` it has no variable.
+# libpq can read these from the environment; it has no variable for `sslpassword`.
 _SECRETS = {"password": "PGPASSWORD"}
 _UNSPEAKABLE = "sslpassword"
 
 
 def socket_dsn(role: str, database: str, *, socket: Path, port: int, passfile: Path) -> str:
-    """A DSN that holds no secret: the driver reads the password from a file at each connect."""
+    """A DSN without a secret: the driver reads the password from a file at each connect."""
     host = quote(str(socket), safe="")
     return _with_passfile(f"postgresql://{role}@{host}:{port}/{database}", passfile)
 
@@ -49,12 +49,12 @@ def with_setting(dsn: str, name: str, value: str) -> str:
 
 
 def for_child(dsn: str) -> tuple[str, dict[str, str]]:
-    """The DSN for the command line of one of PostgreSQL's programs, and the environment to add.
+    """The DSN for the command line of a PostgreSQL program, and the environment to add.
 
-    Everybody on the machine can read command lines; an environment is its owner's alone.
+    Command lines are readable by every user of the machine; an environment only by its owner.
     """
     if "://" not in dsn:
-        raise UsageError("MESSOR_DATABASE_URL is wrong: it must begin with postgresql://")
+        raise UsageError("MESSOR_DATABASE_URL is wrong: it must start with postgresql://")
     parts = urlsplit(dsn)
     login, at, hosts = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
@@ -63,8 +63,8 @@ def for_child(dsn: str) -> tuple[str, dict[str, str]]:
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name == _UNSPEAKABLE:
             raise UsageError(
-                "psql and pg_dump take sslpassword on the command line only, where everybody can "
-                "read it: use a client key without a passphrase, readable by its owner alone."
+                "psql and pg_dump take sslpassword on the command line only, where every user can "
+                "read it: use a client key without a passphrase, readable by its owner only."
             )
         if name in _SECRETS:
             secrets[_SECRETS[name]] = value
@@ -75,6 +75,6 @@ def for_child(dsn: str) -> tuple[str, dict[str, str]]:
 
 
 def _joined(parts: SplitResult) -> str:
-    """As it was: `urlunsplit` would drop the slashes before an empty host."""
+    """Reassemble the DSN: `urlunsplit` would drop the slashes before an empty host."""
     query = f"?{parts.query}" if parts.query else ""
     return f"{parts.scheme}://{parts.netloc}{parts.path}{query}"

@@ -1,7 +1,7 @@
-"""What a downgrade takes away: read from the scripts it runs, counted in the database.
+"""What a downgrade deletes: parsed from its scripts, counted in the database.
 
-The scripts are Messor's own and say `DROP TABLE`, `ALTER TABLE … DROP` and `DELETE FROM` in plain
-SQL; a test holds what is read here against what each step really removes. Nothing is changed here.
+The scripts are Messor's own and use plain `DROP TABLE`, `ALTER TABLE … DROP` and `DELETE FROM`; a
+test compares the result with what each step really removes. Nothing is changed here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from messor.errors import UsageError
 from messor.store.database import Connection
 from messor.store.revisions import MIGRATIONS, numbers
 
-# What an upgrade makes again from other tables, by itself or with the next work of the workers.
+# Recreated from other tables by an upgrade, or by the workers afterwards.
 _MADE_AGAIN = frozenset(
     {"search_documents", "search_due", "fetch_minutes", "fetch_days", "fetch_rollup",
      "extraction_due", "job_outbox", "outbox_relay", "rate_limits", "leaders"}
@@ -24,12 +24,12 @@ _ALTERED = re.compile(r"^ALTER TABLE\s+messor\.(\w+)\s+([^;]+);", re.MULTILINE)
 _COLUMN = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?!CONSTRAINT\b|COLUMN\b|DEFAULT\b|NOT\b)(\w+)")
 _DELETED = re.compile(r"^DELETE FROM\s+messor\.(\w+)(?:\s+WHERE\s+([^;]+))?;", re.MULTILINE)
 _FUNCTIONS = re.compile(r"\$\$.*?\$\$", re.DOTALL)
-_EXACT_BELOW = 100_000  # rows; more are told by the planner's estimate
+_EXACT_BELOW = 100_000  # rows; above this the planner's estimate is used
 
 
 @dataclass(frozen=True, slots=True)
 class DowngradeLoss:
-    """A table or column that goes, or rows of a table, and how many rows that concerns."""
+    """A dropped table or column, or deleted rows, and how many rows that concerns."""
 
     revision: str
     what: str
@@ -38,7 +38,7 @@ class DowngradeLoss:
 
 
 def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
-    """The revision that a downgrade to `target` ends at, and the ones that it takes back."""
+    """The revision that a downgrade to `target` ends at, and the revisions it undoes."""
     known = [number for number in numbers() if number <= current]
     if re.fullmatch(r"-\d+", target):
         left = known[: max(len(known) - int(target[1:]), 0)]
@@ -48,14 +48,14 @@ def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
         left = known[: known.index(target) + 1]
     else:
         raise UsageError(
-            f"The database is at {current}; it cannot go back to {target}. "
-            f"Name one of {known[0]} to {known[-1]}, a number of steps such as -1, or base."
+            f"The database is at {current}; it cannot be downgraded to {target}. "
+            f"Give one of {known[0]} to {known[-1]}, a number of steps such as -1, or base."
         )
     return (left[-1] if left else "base"), list(reversed(known[len(left) :]))
 
 
 def dropped(revision: str) -> tuple[set[str], set[tuple[str, str]], list[tuple[str, str]]]:
-    """The tables, the columns and the deleted rows (by their condition) of one step back."""
+    """The tables, columns and deleted rows (by their condition) of one downgrade."""
     script = _script(revision)
     tables = {name for found in _TABLES.findall(script) for name in _names(found)}
     columns = {
@@ -79,7 +79,7 @@ def _script(revision: str) -> str:
 
 
 async def losses(connection: Connection, undone: list[str]) -> list[DowngradeLoss]:
-    """What going back over these revisions, the newest first, takes away of what there is."""
+    """The existing data that undoing these revisions, newest first, deletes."""
     found: list[DowngradeLoss] = []
     gone: set[str] = set()
     for revision in undone:

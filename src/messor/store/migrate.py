@@ -1,7 +1,7 @@
 """Migrations as functions: upgrade and downgrade.
 
-Where a database stands is `revisions`, which does without Alembic: loading it takes a third of a
-second, which whoever only opens a database should not wait for.
+A database's current revision is read by `revisions`, without Alembic: importing that takes a third
+of a second, which opening a database should not cost.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs a migration that is one SQL script, as it stands."""
+"""Runs a migration that is a single SQL script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from alembic import op
 
 
 def run_script(path: Path) -> None:
-    """The driver's simple protocol takes many statements at once.
+    """Run the script: the driver's simple protocol takes many statements at once.
 
     The first statement makes the adapter open the transaction that the script then runs in.
     """

@@ -1,4 +1,4 @@
-"""Which revision of the schema a database is at, and which one this release expects."""
+"""The schema revision of a database, and the one this release expects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def numbers() -> list[str]:
-    """All revisions, the oldest first: they are numbered, and each file begins with its own."""
+    """All revisions, oldest first: they are numbered, and each file name begins with its number."""
     return sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("versions/*_*.py"))
 
 
@@ -20,7 +20,7 @@ def newest() -> str:
 
 
 async def current(connection: asyncpg.Connection) -> str | None:
-    """The revision the database is at; None before the first migration."""
+    """The current revision of the database; None before the first migration."""
     if await connection.fetchval("SELECT to_regclass('messor.alembic_version')") is None:
         return None
     revision: str | None = await connection.fetchval(

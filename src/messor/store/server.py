@@ -1,9 +1,9 @@
 """One user's handle on the embedded PostgreSQL that all Messor processes of a data folder share.
 
 The first user starts the server and the last one stops it. Every user holds a shared lock on one
-file, which the kernel drops with the process, so a killed user is never counted; a server left
-without users is taken over, and later stopped, by the next one. All calls block, for seconds at
-worst minutes: asyncio callers run them in a thread. Connections are `store.database`'s.
+file, which the kernel releases with the process, so a killed user is never counted; a server left
+without users is taken over, and later stopped, by the next one. All calls block, for seconds, at
+worst minutes: asyncio callers run them in a thread. Connections are left to `store.database`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class ServerStatus:
     socket: Path | None  # the socket's folder, while it runs
     data_folder: Path
     pid: int | None
-    users: int | None  # None where the system does not tell
+    users: int | None  # None where the system does not say
 
 
 class EmbeddedServer:
-    """A handle may be used from several threads; a forked child starts with a handle unused."""
+    """A handle may be used from several threads; a forked child starts with an unused handle."""
 
     def __init__(self, data_dir: Path, *, bin_dir: Path | None = None, port: int = 0) -> None:
         self._folder = DataFolder(data_dir.absolute() / "postgres")
@@ -47,14 +47,16 @@ class EmbeddedServer:
         self._user_pid = 0
 
     def acquire(self) -> str:
-        """Become a user, starting the server if it does not run; return its DSN.
+        """Become a user, starting the server if necessary; return its DSN.
 
-        A server that runs already keeps its socket and port. A second call changes nothing.
+        A running server keeps its socket and port. A second call changes nothing.
         """
         return self.ensure_running()
 
     def ensure_running(self) -> str:
-        """The DSN of a server that answers, restarted if it died; it keeps its DSN if possible."""
+        """The DSN of a server that responds, restarted if it died; its DSN stays the same if
+        possible.
+        """
         with self._mutex, self._plain_errors():
             self._folder.make()
             with self._start_lock():
@@ -71,28 +73,28 @@ class EmbeddedServer:
                     raise
 
     def rotate_password(self) -> None:
-        """Give the server another password; the caller is a user of it."""
+        """Change the server's password; the caller is a user of it."""
         with self._mutex, self._plain_errors(), self._start_lock():
             rotate_password(self._folder, bring_up(self._folder, self._bin_dir, self._port))
 
     def release(self) -> None:
-        """Cease to be a user; the last one stops the server. Without `acquire` it does nothing."""
+        """Stop being a user; the last one stops the server. Without `acquire` it does nothing."""
         with self._mutex, self._plain_errors():
             if not self._is_user():
                 self._drop()
             elif self._user is not None and not self._user.is_current():
-                self._drop()  # the folder was removed or remade: the server there is not ours
+                self._drop()  # the folder was removed or recreated: the server there is not ours
             else:
                 with self._start_lock():
                     self._leave()
 
     def programs(self) -> Programs:
-        """The programs that the data is run with, or would be."""
+        """The programs that the data runs with, or would."""
         with self._plain_errors():
             return find_programs(self._bin_dir, self._folder.data_version())
 
     def status(self) -> ServerStatus:
-        """What is true now, without becoming a user and without waiting."""
+        """The current state, without becoming a user and without waiting."""
         with self._plain_errors():
             server = find_postmaster(self._folder.data)
             return ServerStatus(
@@ -113,7 +115,7 @@ class EmbeddedServer:
         return self._user is not None and self._user_pid == os.getpid()
 
     def _join(self) -> bool:
-        """Hold the users' lock; tell whether that is new. The start lock is held."""
+        """Take the users' lock; returns whether that is new. The start lock is held."""
         if self._is_user() and self._user is not None and self._user.is_current():
             return False
         self._drop()
@@ -123,7 +125,7 @@ class EmbeddedServer:
         return True
 
     def _leave(self) -> None:
-        """Give up the users' lock and stop the server if nobody else holds it."""
+        """Release the users' lock and stop the server if nobody else holds it."""
         try:
             if self._user is not None and self._user.try_alone():
                 bring_down(self._folder, self._bin_dir)
@@ -147,7 +149,7 @@ class EmbeddedServer:
 
     @contextlib.contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Turn the system's errors into one sentence about the folder."""
+        """Turn operating system errors into one message about the folder."""
         try:
             yield
         except OSError as error:

@@ -1,7 +1,7 @@
-"""A session with the database: the given server, or the embedded one started and upgraded.
+"""A database session: the external server, or the embedded one started and upgraded.
 
-The embedded server's schema follows this release by itself; a given server is only checked,
-because its migrations are its owner's to run.
+The embedded server's schema is upgraded automatically; an external server is only checked, because
+its migrations are for its owner to run.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from messor.store.server import EmbeddedServer
 
 
 class Session:
-    """An open database, and how to bring its server back."""
+    """An open database, and how to restart its server."""
 
     def __init__(self, database: Database, server: EmbeddedServer | None) -> None:
         self.database = database
         self._server = server
 
     async def repair(self) -> None:
-        """Start the embedded server again if it died; a given one is somebody else's to mend."""
+        """Restart the embedded server if it died; an external one is not ours to repair."""
         if self._server is not None:
             await asyncio.to_thread(self._server.ensure_running)
 
@@ -37,7 +37,7 @@ def embedded_server(settings: Settings) -> EmbeddedServer:
 
 @asynccontextmanager
 async def open_session(settings: Settings, *, pool_size: int = 4) -> AsyncIterator[Session]:
-    """Open the database named by the settings, ready for use."""
+    """Open the configured database, ready for use."""
     if settings.database_url:
         async with Database(settings.database_url, pool_size=pool_size) as database:
             await database.require_schema()

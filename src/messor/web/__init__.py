@@ -1,1 +1,1 @@
-"""What do the web's rules say? Pure functions, no I/O."""
+"""Rules and formats of the web: URLs, robots.txt, sitemaps, HTML. Pure functions, no I/O."""

@@ -1,4 +1,4 @@
-"""What an IP address stands for: the IPv4 address within, and those that are never connected to."""
+"""Classifies IP addresses: embedded IPv4 addresses, and addresses never connected to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 
 _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _V4_COMPATIBLE = IPv6Network("::/96")
-# Where clouds tell a machine its secrets, besides 169.254.169.254, which is link-local.
+# Cloud metadata services, besides 169.254.169.254, which is link-local.
 _METADATA = frozenset(
     ip_address(text)
     for text in ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
@@ -17,7 +17,7 @@ _METADATA = frozenset(
 
 
 def embedded_v4(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for, in any of the transition forms."""
+    """The IPv4 address embedded in an IPv6 address, in any of the transition forms."""
     if address.ipv4_mapped:
         return address.ipv4_mapped
     if address.sixtofour:
@@ -32,7 +32,7 @@ def embedded_v4(address: IPv6Address) -> IPv4Address | None:
 
 
 def is_never_connected(address: Address) -> bool:
-    """Addresses that no setting and no door opens: link-local ones, and where clouds keep secrets."""
+    """Addresses that no setting can open: link-local ones, and cloud metadata services."""
     if isinstance(address, IPv6Address):
         inner = embedded_v4(address)
         if inner is not None and is_never_connected(inner):

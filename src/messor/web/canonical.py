@@ -1,7 +1,7 @@
-"""Which paths and queries are the same: the rules behind the canonical form of a URL.
+"""Which paths and queries are equivalent: the rules behind the canonical form of a URL.
 
-They are conservative. An escape is undone only where no server can tell the difference, and
-a parameter is dropped only when it is known to follow the visitor rather than the page.
+They are conservative. An escape is decoded only where no server can tell the difference, and a
+parameter is dropped only when it is known to identify the visitor rather than the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TRACKING_PREFIXES = ("utm_", "mtm_", "aspsessionid")
 _SESSIONS = frozenset(
     ("jsessionid", "phpsessid", "bv_sessionid", "oscsid", "zenid", "cfid", "cftoken")
 )
-# These names also carry meaning; only a value that looks like a token is dropped.
+# These names may also be meaningful; only a value that looks like a token is dropped.
 _MAYBE_SESSIONS = frozenset(("sid", "s", "sessid", "session", "sessionid", "session_id"))
 _SESSION_TOKEN = re.compile(r"[0-9a-fA-F]{32,}\Z")
 # "/..;jsessionid=1" keeps its session: without it, the dots would mean another folder.
@@ -36,7 +36,7 @@ _UNRESERVED = ascii_letters + digits + "-._~"
 def _escape_table(decoded: str, kept: str) -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of what needs rewriting, and what each match becomes.
 
-    Escapes of `decoded` characters are undone; of the bare characters, those and `kept` stay.
+    Escapes of `decoded` characters are decoded; of the literal characters, those and `kept` stay.
     """
     hexes = "0123456789ABCDEFabcdef"
     table = {"%": "%25"}
@@ -51,7 +51,7 @@ def _escape_table(decoded: str, kept: str) -> tuple[re.Pattern[str], dict[str, s
     return re.compile(f"%[0-9A-Fa-f]{{2}}|[^{safe}]"), table
 
 
-# "/", "?", "#", "%", ";" and "+" mean something else when bare in a path, and "&", "=", "+",
+# "/", "?", "#", "%", ";" and "+" have a special meaning when literal in a path, and "&", "=", "+",
 # "#", "%" and ";" in a query: their escapes are kept.
 _PATH_PATTERN, _PATH_TABLE = _escape_table(_UNRESERVED + "!$&'()*,:=@", "/;+")
 _QUERY_PATTERN, _QUERY_TABLE = _escape_table(_UNRESERVED + "!$'()*,:@/?", "&=;+")
@@ -77,7 +77,7 @@ def canonical_query(query: str) -> str:
 
 
 def _is_noise(name: str, value: str) -> bool:
-    """Whether a parameter follows the visitor rather than the page."""
+    """Whether a parameter identifies the visitor rather than the page."""
     if name in _TRACKING or name in _SESSIONS or name.startswith(_TRACKING_PREFIXES):
         return True
     return name in _MAYBE_SESSIONS and _SESSION_TOKEN.match(value) is not None

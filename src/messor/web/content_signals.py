@@ -1,7 +1,7 @@
-"""Content-Signal lines of a robots.txt: what may be done with what is fetched.
+"""Content-Signal lines of a robots.txt: permitted uses of fetched content.
 
-They stand in the groups of user agents, as `Content-Signal: search=yes, ai-train=no`. The group
-that names us counts, else the one for everybody. https://contentsignals.org
+They appear in the groups of user agents, as `Content-Signal: search=yes, ai-train=no`. The group
+that names us counts, else the one for all agents. https://contentsignals.org
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _SIGNAL = re.compile(r"([a-z-]{1,40})\s*=\s*(yes|no)(?![a-z])", re.IGNORECASE)
 
 
 def content_signals(body: bytes, agent: str) -> dict[str, str]:
-    """The signals that are meant for an agent; later lines of its groups win."""
+    """The signals for an agent; later lines of its groups win."""
     if b"ontent-" not in body:
         return {}
     ours: dict[str, str] = {}
     everybodys: dict[str, str] = {}
     agents: set[str] = set()
-    naming = False  # whether the line before named an agent, too
+    naming = False  # whether the previous line named an agent, too
     for key, raw in _LINE.findall(body):
         value = raw.decode("utf-8", "replace").strip()
         if key.lower() == b"user-agent":
@@ -32,7 +32,7 @@ def content_signals(body: bytes, agent: str) -> dict[str, str]:
         naming = False
         if key.lower() != b"content-signal":
             continue
-        signals = {name.lower(): said.lower() for name, said in _SIGNAL.findall(value)}
+        signals = {name.lower(): choice.lower() for name, choice in _SIGNAL.findall(value)}
         if agent.lower() in agents:
             ours.update(signals)
         if "*" in agents:

@@ -1,10 +1,10 @@
-"""How deeply a page may nest, judged from its tags before it is parsed.
+"""Nesting depth of a page, determined from its tags before it is parsed.
 
-The parser keeps at most 512 elements open. At that limit it no longer opens what it goes on to
-close, and reads beyond its own stack: the process ends. Tags are the parser's own, from its
-tokenizer; how many elements they leave open is counted by `nesting`, never too few. Known pages
-are looked at more cheaply: their tags are found wherever they stand, also in attributes, scripts
-and comments, and only what seems deep is counted well.
+The parser keeps at most 512 elements open. At that limit it no longer opens elements that it later
+closes, and reads beyond its own stack: the process crashes. Tags come from the parser's own
+tokenizer; `open_elements` counts how many elements they leave open, never too few. Pages of known
+sites get a cheaper check: tags are matched anywhere, also in attributes, scripts and comments, and
+only pages that seem deep are counted exactly.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from messor.web.elements import VOID
 from messor.web.open_elements import OpenElements
 
 MAX_DEPTH = 480
-# A tag opens two elements at most ("<td>" within "<table>" has a body and a row to open), so half
-# of the limit needs no closer look.
+# A tag opens at most two elements ("<td>" within "<table>" implies a body and a row), so up to half
+# of the limit no exact count is needed.
 _HARMLESS = MAX_DEPTH // 2
 
 # A name runs until a space, a slash or the end of the tag (HTML standard, 13.2.5.8).
@@ -25,7 +25,7 @@ _tags = re.compile(r"<(/?[a-zA-Z][^\t\n\f\r />]*+)").findall
 
 
 class _EndTags(dict[str, str | None]):
-    """The end tag that each start tag as written waits for; None for what opens nothing."""
+    """The end tag that closes each start tag as written; None for tags that open nothing."""
 
     def __missing__(self, tag: str) -> str | None:
         name = tag.lower()
@@ -41,8 +41,8 @@ _end_tags = _EndTags()
 def is_too_deep(html: str, *, known: bool = False) -> bool:
     """Whether more than MAX_DEPTH elements may be open at once.
 
-    Of a page from a `known` site end tags are believed wherever they stand. Whoever hides the depth
-    of a page behind end tags within attributes or comments is not found out then.
+    For a page of a `known` site end tags count wherever they appear. Depth hidden behind end tags
+    within attributes or comments is then not detected.
     """
     if html.count("<") <= _HARMLESS:
         return False
@@ -52,7 +52,7 @@ def is_too_deep(html: str, *, known: bool = False) -> bool:
 
 
 def _may_exceed(tags: Iterable[str], limit: int) -> bool:
-    """Whether more elements stay open when each is closed by its very own end tag alone."""
+    """Whether more elements stay open when each is closed only by its own end tag."""
     ends = _end_tags
     awaited = ""
     outer: list[str] = []

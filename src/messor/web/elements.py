@@ -1,8 +1,8 @@
-"""The kinds of HTML elements that matter to how a page nests, after the HTML standard (13.2)."""
+"""The kinds of HTML elements that affect nesting, after the HTML standard (13.2)."""
 
 from __future__ import annotations
 
-# They have no content and no end tag.
+# Without content and end tag.
 VOID = frozenset(
     (
         "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img",
@@ -19,7 +19,7 @@ SCOPES = frozenset(
     ("applet", "caption", "html", "marquee", "object", "table", "td", "template", "th")
 )
 
-# When others close over them they are opened again, until their own end tag comes.
+# Reopened after others close over them, until their own end tag.
 FORMATTING = frozenset(
     (
         "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong",
@@ -27,7 +27,7 @@ FORMATTING = frozenset(
     )
 )  # fmt: skip
 
-# With these, formatting within ends as well.
+# Formatting within these ends with them.
 MARKERS = frozenset(("applet", "caption", "marquee", "object", "td", "template", "th"))
 
 # Their start tags close a paragraph.
@@ -38,7 +38,7 @@ BLOCKS = (
     "search", "section", "summary", "ul", "xmp",
 )  # fmt: skip
 
-# An end tag of another kind of element does not reach beyond these.
+# An end tag of any other element does not reach beyond these.
 SPECIAL = SCOPES.union(
     BLOCKS, CELLS, SECTIONS, VOID,
     (
@@ -47,7 +47,7 @@ SPECIAL = SCOPES.union(
     ),
 )  # fmt: skip
 
-# Long gone from the standard; to the parser they are special still, with no end tags of their own.
+# Removed from the standard; the parser still treats them as special, without end tags.
 OBSOLETE = frozenset(("command", "isindex"))
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -58,7 +58,7 @@ RAW = frozenset(
     ("iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp")
 )
 
-# What they hold within SVG or MathML is HTML again.
+# Their content within SVG or MathML is HTML again.
 INTEGRATION = frozenset(
     (
         "annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title",

@@ -1,6 +1,6 @@
-"""Which encoding bytes are in, in the order of the WHATWG standard, and their text.
+"""Detects the encoding of bytes, in the order of the WHATWG standard, and decodes them.
 
-Byte-order mark, then the header, then what the document declares, then a guess from the bytes.
+Byte-order mark, then the header, then the document's declaration, then a guess from the bytes.
 Names are the standard's, in lower case. Nothing here raises: undecodable bytes become U+FFFD.
 """
 
@@ -24,13 +24,13 @@ _CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;,\"']+))",
 _LATE_CHARSETS = (b"charset", b"CHARSET", b"Charset")
 _DEFAULT = "windows-1252"
 _MAX_LABEL = 64
-# What is read as bytes can be neither of these, whatever it says of itself (HTML, 13.2.3.5).
+# A document read as bytes can be neither of these, whatever it declares (HTML, 13.2.3.5).
 _AS_DECLARED = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": _DEFAULT}
 
 
 @lru_cache(maxsize=1024)
 def encoding_for_label(label: str) -> str | None:
-    """The standard's name for a label such as "latin1"; None for one it does not know."""
+    """The standard's name for a label such as "latin1"; None for an unknown one."""
     try:
         name = turbohtml.parse(b"", encoding=label.strip()).encoding
     except (LookupError, ValueError):
@@ -40,7 +40,7 @@ def encoding_for_label(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def header_encoding(content_type: str | None) -> str | None:
-    """What a Content-Type header declares."""
+    """The encoding declared by a Content-Type header."""
     match = _CHARSET.search(content_type) if content_type else None
     if match is None:
         return None
@@ -56,7 +56,7 @@ def sniff(body: bytes, content_type: str | None = None) -> str:
 
 
 def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
-    """The text of a document, without byte-order mark, and the encoding it was in."""
+    """The text of a document, without byte-order mark, and its encoding."""
     encoding = sniff(body, content_type)
     if encoding == "utf-8":
         text = body.decode("utf-8", "replace")
@@ -66,7 +66,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
 
 
 def _declared(body: bytes) -> str | None:
-    """The encoding a document names in itself."""
+    """The encoding a document declares."""
     found = _prescan(body[:_PRESCAN])
     if found is None and any(
         body.find(word, _PRESCAN, _LATE_PRESCAN) >= 0 for word in _LATE_CHARSETS
@@ -76,7 +76,9 @@ def _declared(body: bytes) -> str | None:
 
 
 def _declared_late(head: bytes) -> str | None:
-    """What a tag names, without a tree: by the kilobyte, tags nest deeper than the parser bears."""
+    """The encoding declared by a tag, found without a tree: a kilobyte of tags may nest deeper than
+    the parser allows.
+    """
     for token in tokenize(head.decode("latin-1")):
         if token.tag == "meta" and token.type is TokenType.START_TAG:
             found = _named_by(dict(token.attrs or ()))
@@ -86,7 +88,7 @@ def _declared_late(head: bytes) -> str | None:
 
 
 def _named_by(attributes: Mapping[str, str | None]) -> str | None:
-    """The encoding that a meta element names."""
+    """The encoding that a meta element declares."""
     if "charset" in attributes:
         name = encoding_for_label((attributes["charset"] or "")[:_MAX_LABEL])
     elif (attributes.get("http-equiv") or "").lower() == "content-type":
@@ -99,13 +101,13 @@ def _named_by(attributes: Mapping[str, str | None]) -> str | None:
 def _prescan(head: bytes) -> str | None:
     document = turbohtml.parse(head, positions=False)
     name = (document.encoding or _DEFAULT).lower()
-    # These two are also what the parser falls back on; the bytes beyond the head decide then.
+    # These two are also the parser's fallbacks; the bytes beyond the head decide then.
     is_fallback = name in (_DEFAULT, "utf-8") and document.encoding_confidence != "certain"
     return None if is_fallback else name
 
 
 def _guessed(body: bytes) -> str:
-    """The encoding of bytes that declare none."""
+    """The encoding of bytes without a declaration."""
     wide = _guessed_utf16(body[:_PRESCAN])
     if wide is not None:
         return wide
@@ -120,7 +122,7 @@ def _guessed(body: bytes) -> str:
 
 
 def _guessed_utf16(head: bytes) -> str | None:
-    """UTF-16 without a mark shows as zero bytes on one side of nearly every pair."""
+    """UTF-16 without a byte-order mark shows as zero bytes on one side of nearly every pair."""
     pairs = len(head) // 2
     if pairs < 4:
         return None

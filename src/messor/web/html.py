@@ -1,8 +1,8 @@
 """One reading of an HTML page: links, metadata, structured data and markdown from one parse.
 
-The parser holds a whole tree in memory, so a page that would grow out of proportion is refused
-with TooComplexError; the caller may read it in a process that can be killed. What a page's
-content means is left to `extract`.
+The parser holds a whole tree in memory, so a page that would grow out of proportion is refused with
+TooComplexError; the caller may read it in a process that can be killed. The meaning of the content
+is left to `content` and `extraction`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from messor.web.urls import Link, LinkResolver, parse
 MAX_CHARS = 6 * 1024 * 1024
 MAX_LINKS = 10_000
 
-# Some markup grows a thousandfold in the tree. Up to this size the worst known still fits in
-# 400 MB; larger pages are parsed piecewise and given up when they take far too long.
+# Some markup grows a thousandfold in the tree. Up to this size the worst known case still fits in
+# 400 MB; larger pages are parsed piecewise and abandoned when they take far too long.
 _SAFE_CHARS = 65_536
 _CHUNK = 8_192
 _PARSE_BUDGET_SECONDS = 0.15
 # Plain text of a table is laid out as a grid, rows times columns.
 _MAX_CELLS = 4_000
-# Markdown of line breaks in a row takes the square of their number.
+# Markdown of consecutive line breaks takes time quadratic in their number.
 _MAX_BREAKS = 2_500
-# Markdown of at least a fifth of the page: text enough, whatever its markup adds.
-_PLENTY_OF_TEXT = 5
+# Markdown of at least a fifth of the page: enough text, regardless of its markup.
+_ENOUGH_TEXT = 5
 _MAX_METAS = 1_000
 _MAX_ANCHOR = 120
 _MAX_TITLE = 1_000
@@ -42,14 +42,14 @@ _MAX_DESCRIPTION = 4_000
 
 
 class TooComplexError(MessorError):
-    """A page that is too large or too tangled to be read in this process."""
+    """A page that is too large or too complex to be read in this process."""
 
     code = "too_complex"
 
 
 @dataclass(slots=True)
 class PageReading:
-    """What one page says, ready to be stored."""
+    """The content of one page, ready to be stored."""
 
     url: str
     base: str
@@ -61,28 +61,28 @@ class PageReading:
     description: str = ""
     language: str = ""
     canonical: str | None = None
-    refresh: str | None = None  # where a meta refresh leads
+    refresh: str | None = None  # target of a meta refresh
     noindex: bool = False
     nofollow: bool = False
-    reservations: dict[str, str] = field(default_factory=dict)  # of rights, as the page puts them
+    reservations: dict[str, str] = field(default_factory=dict)  # of rights, as written in the page
     structured: dict[str, Any] = field(default_factory=dict)
     markdown: str = ""
-    text_length: int = 0  # visible characters; of the markdown where there is plenty
+    text_length: int = 0  # visible characters; of the markdown where there is enough
 
     @property
     def word_count(self) -> int:
-        """Words of the markdown, counted when asked for."""
+        """Words of the markdown, counted on demand."""
         return len(self.markdown.split())
 
 
 def parse_document(html: str, *, bounded: bool = True, is_site_known: bool = False) -> Document:
-    """The tree of a page, within bounds of time and memory unless its process has such bounds."""
+    """Parse a page, within limits of time and memory unless its process has such limits."""
     if not bounded:
         return turbohtml.parse(html, positions=False)
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
     if is_too_deep(html, known=is_site_known):
-        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements within each other.")
+        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
     if len(html) <= _SAFE_CHARS:
         return turbohtml.parse(html, positions=False)
     parser = turbohtml.IncrementalParser(positions=False)
@@ -90,7 +90,7 @@ def parse_document(html: str, *, bounded: bool = True, is_site_known: bool = Fal
     for start in range(0, len(html), _CHUNK):
         parser.feed(html[start : start + _CHUNK])
         if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
-            raise TooComplexError("The page's markup grows out of proportion.")
+            raise TooComplexError("The page's parse tree grows out of proportion to its markup.")
     return parser.close()
 
 
@@ -104,11 +104,11 @@ def read_page(
     bounded: bool = True,
     is_site_known: bool = False,
 ) -> PageReading:
-    """Read a page that was found at `url`; `agent` is the robots token looked for in meta tags.
+    """Read a page fetched from `url`; `agent` is the robots token searched for in meta tags.
 
-    Links whose href is in `known` are passed over: nearly all links of a site's pages are the
-    same, and finding that out by their spelling costs next to nothing. How deeply a page of a known
-    site nests is looked at more cheaply.
+    Links whose href is in `known` are skipped: nearly all links of a site's pages are the same, and
+    detecting that by their spelling is almost free. The nesting depth of a page of a known site
+    gets a cheaper check.
     """
     document = parse_document(html, bounded=bounded, is_site_known=is_site_known)
     reading = PageReading(url=url, base=url)
@@ -153,7 +153,7 @@ def _read_metadata(
 
 
 def _resolved(href: str, reading: PageReading) -> str | None:
-    # Most pages name themselves; what they are called is then an address that was parsed before.
+    # Most canonical links name the page itself, whose URL was already parsed.
     found = parse(href) if href == reading.url else parse(href, reading.base)
     return found.href if found else None
 
@@ -195,7 +195,7 @@ def _refresh_target(content: str, base: str) -> str | None:
 def _read_links(
     document: Document, reading: PageReading, resolver: LinkResolver, known: AbstractSet[str]
 ) -> None:
-    # The attributes alone first: where nothing is new, no element is made for them.
+    # The attributes alone first: where nothing is new, no element objects are created.
     written = cast(list[str], document.xpath("//a/@href"))
     areas = document.select("area[href]")
     written += [area.attr("href") or "" for area in areas]
@@ -239,11 +239,11 @@ def _markdown(document: Document) -> str:
 def _measure_text(document: Document, reading: PageReading, size: int) -> None:
     """Measure the visible text where there is little of it.
 
-    Only a page that is nearly all markup is ever judged by its text, so only there is the text
-    laid out; elsewhere the markdown's length says enough at no cost.
+    Only a page that is nearly all markup is ever judged by its text, so only there is the text laid
+    out; elsewhere the markdown's length is sufficient and free.
     """
     reading.text_length = len(reading.markdown)
-    if reading.text_length * _PLENTY_OF_TEXT < size and _cells(document) <= _MAX_CELLS:
+    if reading.text_length * _ENOUGH_TEXT < size and _cells(document) <= _MAX_CELLS:
         reading.text_length = len(document.to_text())
 
 

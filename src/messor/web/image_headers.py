@@ -1,7 +1,7 @@
-"""What kind of picture some bytes are and how large it is, read from their first few fields.
+"""The type and size of an image, read from its first few fields.
 
-Nothing is decoded: of a picture that claims a million pixels a side only the claim is read. Every
-step is bounded, and bytes that are no picture, or break off, are simply none.
+Nothing is decoded: of an image that claims a million pixels a side only the claim is read. Every
+step is bounded; bytes that are not an image, or are truncated, yield None.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 LARGEST = 2**31 - 1
-_SEGMENTS = 2_000  # of a JPEG before its frame; pictures have a few dozen
+_SEGMENTS = 2_000  # of a JPEG before its frame; images have a few dozen
 _BOXES = 500  # of an AVIF, in one box
-_SVG_HEAD = 64_000  # bytes in which the root of an SVG has to begin
+_SVG_HEAD = 64_000  # bytes within which the root of an SVG has to begin
 
 _SVG_PASSED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 _SVG_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[[^\]]*\]\s*)?>", re.IGNORECASE)
@@ -31,7 +31,7 @@ _AVIF = frozenset((b"avif", b"avis"))
 
 @dataclass(frozen=True, slots=True)
 class ImageHeader:
-    """A picture's media type and its size in pixels."""
+    """An image's media type and its size in pixels."""
 
     media_type: str
     width: int
@@ -39,7 +39,7 @@ class ImageHeader:
 
 
 def image_header(data: bytes) -> ImageHeader | None:
-    """The header of a picture; None where the bytes are none that is known, or break off."""
+    """The header of an image; None where the bytes are of no known type, or truncated."""
     for is_it, media_type, read in _KINDS:
         if is_it(data):
             try:
@@ -66,7 +66,7 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 
 def _jpeg(data: bytes) -> tuple[int, int] | None:
-    """The size stands in the frame, behind segments of which each says how long it is."""
+    """The size is in the frame, after segments that each declare their length."""
     at = 2
     for _ in range(_SEGMENTS):
         if data[at] != 0xFF:
@@ -77,7 +77,7 @@ def _jpeg(data: bytes) -> tuple[int, int] | None:
         at += 2
         if marker == 0x01 or 0xD0 <= marker <= 0xD7:
             continue
-        if marker in (0xD9, 0xDA):  # the end, or the picture itself: no frame came
+        if marker in (0xD9, 0xDA):  # the end, or the image data: there is no frame
             return None
         (length,) = struct.unpack_from(">H", data, at)
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
@@ -104,7 +104,7 @@ def _webp(data: bytes) -> tuple[int, int] | None:
 
 
 def _avif(data: bytes) -> tuple[int, int] | None:
-    """The extents of the primary item; where that is not told, the largest there are."""
+    """The extents of the primary item; if unspecified, the largest ones."""
     meta = next((body for kind, body in _boxes(data) if kind == b"meta"), None)
     if meta is None:
         return None
@@ -125,7 +125,7 @@ def _avif(data: bytes) -> tuple[int, int] | None:
 
 
 def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kinds and contents of the boxes that lie in some bytes, one after another."""
+    """Types and contents of consecutive boxes."""
     at = 0
     for _ in range(_BOXES):
         if len(data) - at < 8:
@@ -138,13 +138,13 @@ def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         elif length == 0:
             length = len(data) - at
         if length < head or at + length > len(data):
-            raise ValueError("a box that is longer than what holds it")
+            raise ValueError("a box that is longer than its container")
         yield kind, data[at + head : at + length]
         at += length
 
 
 def _primary_properties(pitm: bytes, ipma: bytes) -> list[int]:
-    """Numbers of the properties that the primary item has."""
+    """Indexes of the primary item's properties."""
     if not pitm or not ipma:
         return []
     primary = int.from_bytes(pitm[4:8] if pitm[0] else pitm[4:6], "big")
@@ -177,7 +177,7 @@ def _svg(data: bytes) -> tuple[int, int] | None:
 
 
 def _svg_root(data: bytes) -> str | None:
-    """The attributes of the root element, when only what may precede one does."""
+    """The attributes of the root element, if preceded only by what may precede one."""
     text = data[:_SVG_HEAD].decode("utf-8", "replace").lstrip("\ufeff")
     at = 0
     while match := _SVG_PASSED.match(text, at) or _SVG_DOCTYPE.match(text, at):

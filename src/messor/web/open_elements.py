@@ -1,10 +1,10 @@
 """The elements that a page's tags leave open: at least those that the parser has open.
 
-An element is closed here only where the parser surely closes it. It does where nothing but
-formatting stands above, whatever went before. Elsewhere it does for elements that are surely open,
-those since the last tag whose effect was not followed exactly (`_floor`). What stays open here and
-not there only makes a page seem deeper. Formatting is counted until its own end tag comes: the
-parser opens it again in what follows.
+An element is closed here only where the parser certainly closes it. That is the case where only
+formatting is above it, whatever came before. Otherwise it holds for elements that are certainly
+open, those since the last tag whose effect was not tracked exactly (`_floor`). An element left open
+here but not there only makes a page seem deeper. Formatting is counted until its own end tag: the
+parser reopens it in what follows.
 """
 
 from __future__ import annotations
@@ -33,33 +33,32 @@ from messor.web.elements import (
     VOID,
 )
 
-_STEPS = 3_000_000  # elements looked at, then the page counts as too deep: some 30 ms
-_SECONDS = 0.25  # of the processor, then it counts as too deep as well: the path waits for it
-_LOOK_AT_CLOCK = 0xFFF  # every 4,096 tags
+_STEPS = 3_000_000  # elements examined, then the page counts as too deep: some 30 ms
+_SECONDS = 0.25  # of CPU time, then it counts as too deep as well: the crawl path waits for it
+_CLOCK_MASK = 0xFFF  # every 4,096 tags
 _MAX_NESTED = 4
 _SHORTEST_CDATA = len("[CDATA[]]") - 1
-_VOID = VOID | {"image"}  # which the parser takes for <img>
-_UNCLOSED = ""  # stands for an element that no end tag closes for sure
-_OUTERMOST = frozenset(("html", "head", "body"))  # there anyway, opened or not
+_VOID = VOID | {"image"}  # which the parser treats as <img>
+_UNCLOSED = ""  # an element that no end tag certainly closes
+_OUTERMOST = frozenset(("html", "head", "body"))  # always present, opened or not
 _TABLE_PARTS = frozenset((*CELLS, *SECTIONS, "tr"))
-_CLEARED = frozenset((*CELLS, "caption"))  # a part that follows closes them as their end tag does
+_CLEARED = frozenset((*CELLS, "caption"))  # a following part closes them as their end tag does
 _ROWS = frozenset(("table", "tbody", "thead", "tfoot", "tr"))
 _TABLE_SCOPE = frozenset(("table", "template"))
-_MURKY = ("select", "frameset")  # within them the parser passes over start tags
+_MURKY = ("select", "frameset")  # within them the parser ignores start tags
 _OPTIONS = ("option", "optgroup")
-_LOOSE = frozenset(
-    name.upper() for name in FORMATTING
-)  # closed, to be opened again in what follows
-_LIGHT = FORMATTING | _LOOSE  # no end tag is kept from what is below them
-# The tokenizer takes what a <noscript> holds for text, the parser, which runs no scripts, for tags.
+_LOOSE = frozenset(name.upper() for name in FORMATTING)  # closed, to be reopened in what follows
+_LIGHT = FORMATTING | _LOOSE  # they shield nothing below them from end tags
+# The tokenizer treats the content of <noscript> as text, the parser, which runs no scripts, as
+# tags.
 _NOSCRIPT = re.compile(r"<(/?)noscript(?=[\t\n\f\r />])", re.IGNORECASE)
 _AS_PLAIN = "x-noscript"
 _BARRIERS = SPECIAL | INTEGRATION | OBSOLETE | {_AS_PLAIN}
 _SCOPE = SCOPES | INTEGRATION
 _ITEM_BARRIERS = _BARRIERS - {"address", "div", "p"}
-_MOST_BLOCKS = 7  # the parser moves formatting out of eight blocks at once, and no more
+_MAX_BLOCKS = 7  # the parser moves formatting out of at most eight blocks at once
 
-# What a start tag closes first, and what keeps it from reaching that.
+# What a start tag closes first, and what shields that from it.
 _CLOSED_BY: dict[str, tuple[tuple[str, Collection[str]], ...]] = {
     **dict.fromkeys((*BLOCKS, "hr"), (("p", _SCOPE | {"button"}),)),
     "li": (("li", _ITEM_BARRIERS), ("p", _SCOPE | {"button"})),
@@ -69,14 +68,14 @@ _CLOSED_BY: dict[str, tuple[tuple[str, Collection[str]], ...]] = {
     ),
     "button": (("button", _SCOPE),),
 }
-# Their start tags need no more than to be put on top, unless one of these is open.
+# Their start tags are just pushed, unless one of these is open.
 _RIVALS = {
     **{tag: frozenset(name for name, _ in closed) for tag, closed in _CLOSED_BY.items()},
     **dict.fromkeys(HEADINGS, frozenset(("p", *HEADINGS))),
     "a": frozenset(("a", "A")),
     **dict.fromkeys(_OPTIONS, frozenset(("option",))),
 }
-_EMPTY = _VOID - {"col", "hr"}  # nor have these any effect
+_EMPTY = _VOID - {"col", "hr"}  # these have no effect either
 _WATCHED = frozenset(
     (
         *FOREIGN, *_TABLE_PARTS, *RUBY, *_OUTERMOST, _AS_PLAIN, "col", "form", "frameset", "hr",
@@ -88,23 +87,23 @@ _END_TAG = TokenType.END_TAG
 
 
 class OpenElements:
-    """What a page's tags leave open, until it is more than a limit."""
+    """Elements that a page's tags leave open, up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._open: list[str] = []
-        self._floor = 0  # from here on all are surely open in the parser
-        self._implied = 0  # rows and bodies of tables come unasked
+        self._floor = 0  # from here on all are certainly open in the parser
+        self._implied = 0  # rows and bodies of tables are implied
         self._steps = _STEPS
         self._ends_at = time.thread_time() + _SECONDS
-        self._base = -1  # the foreign element that the parser is surely within, if it is
+        self._base = -1  # the foreign element that the parser is certainly within, if any
         self._has_foreign = False
-        self._has_form = False  # whether the parser may have a form in mind, open or not
+        self._has_form = False  # whether the parser may have a form pointer, open or not
         self._stray = 0  # formatting below here is not reached by its end tags
-        self._is_murky = False  # within what passes over start tags
+        self._is_murky = False  # within an element that ignores start tags
 
     def is_exceeded_by(self, html: str) -> bool:
-        """Whether more than so many elements may be open at once, or nobody can tell."""
+        """Whether more elements than the limit may be open at once, or it cannot be determined."""
         return self._is_exceeded(_NOSCRIPT.sub(rf"<\1{_AS_PLAIN}", html), nested=0)
 
     # One loop over all tags: a call for each of them would take more time than the rest.
@@ -112,7 +111,7 @@ class OpenElements:
         open_, limit, end, start = self._open, self._limit, self._end, self._start
         tokens = _tokens(html)
         for number, token in enumerate(tokens):
-            if not number & _LOOK_AT_CLOCK and time.thread_time() > self._ends_at:
+            if not number & _CLOCK_MASK and time.thread_time() > self._ends_at:
                 return True
             tag = token.tag
             if not tag:
@@ -140,7 +139,7 @@ class OpenElements:
         return False
 
     def _pass_over(self, start: Token, tokens: Iterator[Token], nested: int) -> bool:
-        """Pass over an element whose content is text; False where nobody can tell whether it is."""
+        """Skip an element whose content is text; False where it cannot be determined whether it is."""
         tag = start.tag or ""
         is_murky = self._has_foreign or self._is_murky
         if tag == "xmp" and not is_murky:
@@ -150,7 +149,7 @@ class OpenElements:
         text, is_closed = _raw_text(tokens)
         if not is_murky or "<" not in text:
             return True
-        # Within SVG and MathML these are elements like others, if it surely is within them.
+        # Within SVG and MathML these are ordinary elements, if it certainly is within them.
         if self._base < 0 or nested >= _MAX_NESTED:
             return False
         if tag == "title" and not (is_closed or start.self_closing) and self._is_within_svg_alone():
@@ -169,7 +168,7 @@ class OpenElements:
         return foreign == ["svg"] and not self._is_within(_TABLE_SCOPE)
 
     def _stay_in_html(self) -> None:
-        """What follows is HTML, within a title of SVG that nothing closes any more."""
+        """Continue as HTML, within an SVG title that nothing closes any more."""
         self._open[:] = [_UNCLOSED if name in FOREIGN else name for name in self._open]
         self._open.append(_UNCLOSED)
         self._base, self._has_foreign = -1, False
@@ -184,7 +183,7 @@ class OpenElements:
         self._floor = len(self._open)
 
     def _is_loose(self) -> bool:
-        """Whether there may be formatting that the parser opens again with the next text."""
+        """Whether there may be formatting that the parser reopens with the next text."""
         self._steps -= len(self._open)
         return not (
             _LOOSE.isdisjoint(self._open) and FORMATTING.isdisjoint(self._open[: self._floor])
@@ -208,14 +207,14 @@ class OpenElements:
 
     def _open_foreign(self, tag: str) -> None:
         """Open an element of SVG or MathML."""
-        if tag in INTEGRATION or tag == "font":  # what is within may be HTML
+        if tag in INTEGRATION or tag == "font":  # its content may be HTML
             self._base = -1
             if tag in INTEGRATION and self._is_loose():
                 tag = _UNCLOSED
         self._open.append(tag)
 
     def _pass_void(self, tag: str) -> None:
-        """Within SVG and MathML these are elements like others."""
+        """Within SVG and MathML these are ordinary elements."""
         if self._has_foreign and tag not in BREAKOUTS:
             self._open.append(tag)
         elif tag == "hr":
@@ -271,7 +270,7 @@ class OpenElements:
                     self._close_nearest(name, barriers)
 
     def _end_option(self) -> None:
-        """An option or a group ends the option right before it, with nothing in between."""
+        """An option or a group ends the option directly before it."""
         if "option" in self._open and not self._has_foreign:
             if self._open[-1] == "option" and not self._is_loose():
                 self._cut(len(self._open) - 1)
@@ -279,7 +278,7 @@ class OpenElements:
                 self._lose_track()
 
     def _end_paragraph_and_table(self) -> None:
-        """A table ends a paragraph unless the page is old, and a table right within which it is."""
+        """A table ends a paragraph except in quirks mode, and a table directly around it."""
         for name in reversed(self._open):
             if name in ("p", "table"):
                 self._lose_track()
@@ -287,7 +286,7 @@ class OpenElements:
                 return
 
     def _end_anchor(self) -> None:
-        """A link ends the one before it, though not one outside of a <select>."""
+        """A link ends the previous one, but not one outside of a <select>."""
         if self._is_murky:
             self._lose_track()
             return
@@ -302,11 +301,11 @@ class OpenElements:
         """Open a part of a table, and close what it closes."""
         table = self._nearest(_TABLE_SCOPE)
         if table < 0 and not self._has_foreign:
-            return  # outside of a table it means nothing
+            return  # ignored outside of a table
         is_table = self._open[table] == "table"
         if not is_table:
             self._is_murky = True
-            self._implied += 2  # for good: a cell may come without its row and body
+            self._implied += 2  # permanently: a cell may come without its row and body
         is_sure = table >= self._floor and is_table and not self._has_foreign
         if is_sure:
             self._cut_above(table, tag)
@@ -317,7 +316,7 @@ class OpenElements:
             self._lose_track()
 
     def _cut_above(self, table: int, tag: str) -> None:
-        """Close all that is within the table, but for the parts that hold the new one."""
+        """Close everything within the table, except the parts that hold the new one."""
         holders = ("tr", "tbody", "thead", "tfoot") if tag in CELLS else ("tbody", "thead", "tfoot")
         at = table + 1
         if tag in CELLS or tag == "tr":
@@ -350,13 +349,13 @@ class OpenElements:
             self._lose_track()
 
     def _close_heading(self) -> None:
-        """The end tag of a heading closes the nearest, of whatever rank."""
+        """The end tag of a heading closes the nearest one, of any rank."""
         at = self._nearest(HEADINGS)
         if at >= 0:
             self._close_nearest(self._open[at], _SCOPE)
 
     def _close_form(self) -> None:
-        """The parser closes the form it has in mind, which may not be the nearest."""
+        """The parser closes the form of its form pointer, which may not be the nearest."""
         at = self._holder_at()
         self._has_form = "template" in self._open
         if at >= 0 and self._open[at] == "form" and not self._has_foreign:
@@ -375,14 +374,14 @@ class OpenElements:
             self._steps -= 1
             if not name or name in MARKERS or name in _SCOPE or at < self._stray:
                 break
-            if name.lower() == tag and blocks <= _MOST_BLOCKS:
+            if name.lower() == tag and blocks <= _MAX_BLOCKS:
                 self._drop(at)
                 return
             blocks += name in _BARRIERS
         self._lose_track()
 
     def _drop(self, at: int) -> None:
-        """End formatting; what is above it may be closed along with it, or moved."""
+        """End formatting; elements above it may be closed along with it, or moved."""
         if at < len(self._open) - 1:
             self._lose_track()
         del self._open[at]
@@ -402,7 +401,7 @@ class OpenElements:
             self._lose_track()
 
     def _close_nearest(self, tag: str, barriers: Collection[str]) -> None:
-        """Close the nearest one if the parser surely does."""
+        """Close the nearest one if the parser certainly does."""
         for at in range(len(self._open) - 1, -1, -1):
             name = self._open[at]
             self._steps -= 1
@@ -417,7 +416,7 @@ class OpenElements:
         self._lose_track()
 
     def _cut_unless_loose(self, at: int) -> None:
-        """Formatting that was opened again keeps the parser from closing what holds HTML."""
+        """Reopened formatting keeps the parser from closing elements that hold HTML."""
         if self._has_foreign and at < len(self._open) - 1:
             self._lose_track()
         elif self._has_foreign and self._open[at] in INTEGRATION and self._is_loose():
@@ -426,9 +425,10 @@ class OpenElements:
             self._cut(at)
 
     def _cut(self, at: int, *, is_closed: bool = True) -> None:
-        """Close from here on, but for formatting, which lives on in what follows.
+        """Close from here on, except formatting, which continues in what follows.
 
-        What is not closed but dropped leaves its mark: no end tag reaches formatting before it.
+        An element that is dropped rather than closed is recorded: no end tag reaches formatting
+        before it.
         """
         closed = self._open[at:]
         self._steps -= len(closed)
@@ -447,7 +447,7 @@ class OpenElements:
             self._is_murky = self._is_within(_MURKY)
 
     def _holder_at(self) -> int:
-        """The innermost that is not formatting."""
+        """The innermost element that is not formatting."""
         at = len(self._open) - 1
         while at >= 0 and self._open[at] in _LIGHT:
             at -= 1
@@ -475,7 +475,7 @@ def _barriers_of(tag: str) -> Collection[str]:
 
 
 def _is_cut_short(token: Token) -> bool:
-    """Whether it is a CDATA section that goes on where the tokenizer, thinking of HTML, ended it."""
+    """Whether it is a CDATA section that continues where the tokenizer, assuming HTML, ended it."""
     data = token.data or ""
     return (
         token.type is TokenType.COMMENT
@@ -485,7 +485,7 @@ def _is_cut_short(token: Token) -> bool:
 
 
 def _raw_text(tokens: Iterator[Token]) -> tuple[str, bool]:
-    """The text of the element that was opened last, without its references, and whether it ends."""
+    """The text of the last opened element, without its references, and whether it ends."""
     texts: list[str] = []
     for token in tokens:
         if token.tag:
@@ -496,7 +496,7 @@ def _raw_text(tokens: Iterator[Token]) -> tuple[str, bool]:
 
 
 def _last_tag(html: str) -> str:
-    """The name of an end tag that stands at the very end."""
+    """The name of an end tag at the very end."""
     *_, last = tokenize(html, capture_attributes=False)
     return last.tag or "" if last.type is TokenType.END_TAG else ""
 

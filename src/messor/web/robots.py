@@ -1,7 +1,7 @@
 """robots.txt: parsing and decisions after RFC 9309 and Google's reference matcher.
 
-Pure text in, decisions out. What an unreachable or missing file means, and for how long a
-file stays in force, is decided where robots are kept (`courtesy`).
+Pure text in, decisions out. The meaning of an unreachable or missing file, and how long a file
+stays in force, is decided in `politeness`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from messor.web.robots_rules import ASCII_SPACE, Rule, RuleSet
 from messor.web.text import storable
 
 MAX_BYTES = 500 * 1024
-# Browsers cut URLs at 2,083 characters; the reference matcher allows eight times that a line.
+# Browsers truncate URLs at 2,083 characters; the reference matcher allows lines of eight times
+# that.
 MAX_LINE = 2083 * 8 - 1
 _REMEMBERED_AGENTS = 64
 
@@ -28,7 +29,7 @@ _HTML_START = re.compile(
     r"\s*<(?:!doctype|html|head|body|title|meta|script|style|div|p|\?xml)\b", re.IGNORECASE
 )
 
-# The reference matcher compares by prefix and forgives these misspellings.
+# The reference matcher compares by prefix and tolerates these misspellings.
 _PREFIXES = (
     ("disallow", "disallow"),
     ("user-agent", "agent"),
@@ -50,7 +51,7 @@ _KINDS = dict(_PREFIXES)
 
 
 class RobotsDecision(Struct, frozen=True, gc=False):
-    """Whether an agent may fetch a URL, and because of which rule."""
+    """Whether an agent may fetch a URL, and by which rule."""
 
     allowed: bool
     reason: str  # "allow_rule:/x", "disallow_rule:/x", "no_rule", "no_group", …
@@ -68,7 +69,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Agent:
-    """What a file says to one agent name, over all its groups."""
+    """A file's rules for one agent name, over all its groups."""
 
     groups: list[_Group] = field(default_factory=list)
     crawl_delay: float | None = None
@@ -81,7 +82,7 @@ def _by_rule(rule: Rule, agent: str, crawl_delay: float | None) -> RobotsDecisio
 
 
 class Robots:
-    """A parsed robots.txt; `check` answers for any agent and URL."""
+    """A parsed robots.txt; `check` decides for any agent and URL."""
 
     __slots__ = ("_agents", "_asked", "_fixed", "is_html", "sitemaps", "truncated")
 
@@ -121,7 +122,7 @@ class Robots:
     def check(self, agent_token: str, url: str) -> RobotsDecision:
         """Whether an agent may fetch a URL.
 
-        Every URL of a crawl comes by here, so the usual steps stand in one piece.
+        Every URL of a crawl passes here, so the common steps are inlined.
         """
         try:
             lookup = self._asked[agent_token]
@@ -142,7 +143,7 @@ class Robots:
         return (self._agents.get(name) if name else None) or self._agents.get("*")
 
     def _lookup(self, agent_token: str) -> Lookup[RobotsDecision]:
-        """What answers for an agent; the agents asked for first are remembered."""
+        """The lookup for an agent; the first agents are cached."""
         lookup = self._asked.get(agent_token)
         if lookup is None:
             lookup = self._prepare(agent_token)
@@ -160,7 +161,7 @@ class Robots:
                 return RobotsDecision(allowed, reason, None, agent_token, delay)
             return _by_rule(rule, agent_token, delay)
 
-        # Every path starts with a slash: a pattern that starts otherwise is about none.
+        # Every path starts with a slash: a pattern that starts otherwise matches none.
         rules = (
             rule
             for group in (found.groups if found else ())
@@ -188,15 +189,15 @@ def _agent_prefix(text: str) -> str:
 
 
 class _Parser:
-    """Reads lines into agents and groups."""
+    """Parses lines into agents and groups."""
 
     def __init__(self, agents: dict[str, _Agent], sitemaps: list[str]) -> None:
         self._agents = agents
         self._sitemaps = sitemaps
         self._group = _Group()
         self._current: list[_Agent] = []
-        # A crawl-delay does not end a group's agent lines for rules, but it does for delays:
-        # it never reaches back to agents that already have their own.
+        # A crawl-delay does not end a group's agent lines for rules, but it does for delays: it
+        # never applies to earlier agents that already have their own.
         self._delayed: list[_Agent] = []
         self._has_rules = False
         self._has_delay = False
@@ -258,7 +259,7 @@ def _kind_by_prefix(key: str) -> str | None:
 
 
 def _split_at_space(line: str) -> tuple[str, str]:
-    """A missing colon is forgiven when the line is exactly two words."""
+    """A missing colon is tolerated when the line is exactly two words."""
     words = line.split()
     return (words[0], words[1]) if len(words) == 2 else ("", "")
 

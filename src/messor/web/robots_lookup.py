@@ -1,8 +1,8 @@
-"""Which rule of a robots.txt group decides about a URL as it stands, in few steps.
+"""Finds the deciding rule of a robots.txt group for a raw URL, in few steps.
 
-Many URLs of a site begin alike: what the literals say about a beginning is worked out when the
-first such URL comes. Other patterns are told by a key, a text that no path they are about is
-without. Only a path that holds one is compared, and only one with escapes is normalised first.
+Many URLs of a site share a beginning: the result of the literals for a beginning is computed when
+the first such URL comes. Other patterns are recognised by a key, a text that every matching path
+contains. Only a path with a key is compared, and only one with escapes is normalised first.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Generic, TypeVar
 
 from messor.web.robots_rules import Doubts, Literal, Pattern, Rule, RuleSet, robots_path
 
-# A URL that needs no rewriting, which is nearly every one; its group is the path.
+# A URL that needs no rewriting, as nearly all; its group is the path.
 _match_clean_url = re.compile(r"https?://[^/?;#]+(/[!$&-;=?-\[\]_a-z~]*)").fullmatch
 _is_clean_path = re.compile(r"/[!$&-;=?-\[\]_a-z~]*").fullmatch
 
-_LONGEST_BEGINNING = 8  # more characters would tell pages apart, rather than parts of a site
-_REMEMBERED = 512  # beginnings, with those that no literal has
+_LONGEST_BEGINNING = 8  # more characters would distinguish pages, rather than parts of a site
+_REMEMBERED = 512  # beginnings, including those without a literal
 _FEW = 4  # literals that are compared one after the other
 
 Outcome = TypeVar("Outcome")
 
 
 class Keys(Generic[Outcome]):
-    """What a path holds, if one of the patterns that outweigh a literal is about it."""
+    """The keys of patterns that outweigh a literal: a matching path contains one of them."""
 
     __slots__ = ("_few", "_keys", "_lookup", "_pool")
 
@@ -37,7 +37,7 @@ class Keys(Generic[Outcome]):
         self._few = tuple([key for key in keys if "?" not in key])  # for paths without a query
 
     def settle(self, url: str, outcome: Outcome) -> Outcome:
-        """The outcome at hand, unless one of the patterns is about the URL's path."""
+        """The given outcome, unless one of the patterns matches the URL's path."""
         path = url[self._lookup.cut :]
         for key in self._keys if "?" in path else self._few:
             if key in path:
@@ -45,7 +45,7 @@ class Keys(Generic[Outcome]):
         return outcome
 
     def _settle_from(self, at: int, url: str, path: str, outcome: Outcome) -> Outcome:
-        """`at` is where the first key stands that the path holds."""
+        """`at` is the position of the first key that the path contains."""
         if "%" in path or "#" in path:
             return self._lookup.decide(url)
         pool = self._pool
@@ -63,11 +63,11 @@ class Keys(Generic[Outcome]):
 
 
 class _Pool(Generic[Outcome]):
-    """The patterns in doubt at a stem, the heaviest first, with their keys and tests.
+    """The undecided patterns at a stem, heaviest first, with their keys and tests.
 
-    No pattern is about a path without its key. One with it is tested, unless that is sure.
-    Escaped patterns are about no clean path: the heaviest stands for all of them, with a key
-    that every path holds.
+    No pattern matches a path without its key. A path with it is tested, unless the match is
+    certain. Escaped patterns match no clean path: the heaviest represents all of them, with a key
+    that every path contains.
     """
 
     __slots__ = ("_keys", "_known", "_outcomes", "_patterns", "_plan", "lookup", "tests")
@@ -99,7 +99,7 @@ class _Pool(Generic[Outcome]):
 
 
 def _test(pattern: Pattern, stem: str) -> Callable[[str], bool] | None:
-    """What tells whether a pattern is about a path with its key; None where it surely is."""
+    """The test whether a pattern matches a path with its key; None where it certainly does."""
     if pattern.is_escaped:
         return _is_about_none
     return None if pattern.is_sure(stem) else pattern.matches
@@ -110,10 +110,10 @@ def _is_about_none(_: str) -> bool:
 
 
 class Spot(Generic[Outcome]):
-    """What holds for paths that start with a text: an outcome, unless a pattern in doubt is met.
+    """The outcome for paths that start with a text, unless an undecided pattern matches.
 
-    The text is empty where the beginning of the URL has said enough; otherwise what may hold
-    for other paths with that beginning comes next.
+    The text is empty where the beginning of the URL is sufficient; otherwise the next spot covers
+    other paths with that beginning.
     """
 
     __slots__ = ("doubts", "next", "outcome", "text")
@@ -132,7 +132,7 @@ class Spot(Generic[Outcome]):
 
 
 class SharedPrefix(Generic[Outcome]):
-    """The spots of many literals with the same beginning, found by their sorted texts."""
+    """The spots of many literals with the same beginning, found by binary search."""
 
     __slots__ = ("_lookup", "_spots", "_texts")
 
@@ -154,7 +154,7 @@ class SharedPrefix(Generic[Outcome]):
 
 
 class _Plan(Generic[Outcome]):
-    """Makes the spots of a rule set; beginnings are told apart by their first `size` characters."""
+    """Builds the spots of a rule set; beginnings are keyed by their first `size` characters."""
 
     __slots__ = (
         "_explain",
@@ -175,7 +175,7 @@ class _Plan(Generic[Outcome]):
         self._explained: dict[Rule | None, Outcome] = {}
         self._pools: dict[Doubts, _Pool[Outcome]] = {}
         plain = [literal for literal in rules.literals if "%" not in literal.text]
-        # The first are "" and perhaps "/": the last of them is about every path.
+        # The first are "" and perhaps "/": the last of them matches every path.
         start = sum(literal.text in {"", "/"} for literal in plain[:2])
         self._literals = plain[start:]
         self._texts = [literal.text for literal in self._literals]
@@ -192,7 +192,7 @@ class _Plan(Generic[Outcome]):
         return self._row(literals) if literals else None
 
     def _row(self, literals: list[Literal]) -> Spot[Outcome]:
-        """The last of sorted texts comes first: where several fit, it is the longest."""
+        """The last of the sorted texts comes first: where several match, it is the longest."""
         spot = self.rest
         for literal in literals:
             spot = self._spot(literal, spot)
@@ -213,7 +213,7 @@ class _Plan(Generic[Outcome]):
         return Spot(self.explain(literal.rule), pool.keys_above(literal.weight), text, following)
 
     def explain(self, rule: Rule | None) -> Outcome:
-        """The outcome of a rule, or of none; made once."""
+        """The outcome of a rule, or of none; computed once."""
         outcome = self._explained.get(rule)
         if outcome is None:
             outcome = self._explained[rule] = self._explain(rule)
@@ -221,13 +221,13 @@ class _Plan(Generic[Outcome]):
 
 
 class Lookup(dict[str, Spot[Outcome]]):
-    """The spots of a rule set by the beginnings of URLs, each made when it is first asked for.
+    """The spots of a rule set by the beginnings of URLs, each computed on first use.
 
-    A file is about one origin, which the first URL teaches. Its URLs have their path from `cut`
+    A file covers one origin, which is taken from the first URL. Its URLs have their path from `cut`
     on, and their beginning up to `end`.
     """
 
-    # What each decision needs and nothing else: with thousands of files, memory is the slow part.
+    # Only what each decision needs: with thousands of files, memory is the slow part.
     __slots__ = ("_origin", "_plan", "_rules", "cut", "end")
 
     def __init__(self, rules: RuleSet, explain: Callable[[Rule | None], Outcome]) -> None:
@@ -239,7 +239,7 @@ class Lookup(dict[str, Spot[Outcome]]):
         self.cut = self.end = 0
 
     def __missing__(self, begin: str) -> Spot[Outcome]:
-        """Raises KeyError where a beginning says nothing, as that of another origin."""
+        """Raises KeyError for a beginning without information, such as another origin's."""
         path = begin[self.cut :]
         if not begin.startswith(self._origin) or "#" in path:
             raise KeyError(begin)

@@ -1,8 +1,8 @@
 """The rules of one robots.txt group, and which of them decides about a normalised path.
 
 The longest matching pattern wins and an allow wins a tie (RFC 9309 section 2.2.2). Matching is
-linear in the path: between two `*` the leftmost occurrence is always good enough. How most URLs
-are decided without being normalised is left to `robots_lookup`.
+linear in the path: between two `*` the leftmost occurrence is always sufficient. Deciding most URLs
+without normalising them is left to `robots_lookup`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _INHERITED = 32
 
 
 def normalise(text: str) -> str:
-    """What no URL holds bare is escaped, escapes are in upper case.
+    """Escape characters that no URL contains literally; escapes in upper case.
 
-    `text` has one character per octet. Escapes are not undone: "/%62" and "/b" stay
-    different, as in the reference matcher.
+    `text` has one character per octet. Escapes are not decoded: "/%62" and "/b" stay different, as
+    in the reference matcher.
     """
     return _TO_NORMALISE.sub(_normalised, text)
 
@@ -36,7 +36,7 @@ def _normalised(match: re.Match[str]) -> str:
 
 
 def robots_path(url: str) -> str:
-    """What rules are compared with: path, parameters and query, without fragment."""
+    """The text that rules are compared with: path, parameters and query, without fragment."""
     start = 2 if url.startswith("//") else 0
     scheme_end = url.find("://", start)
     early = _PATH_START.search(url, start)
@@ -67,13 +67,13 @@ class Rule(Struct, frozen=True, gc=False):
 
 
 class Pattern:
-    """A pattern with `*`, a final `$` or an escape, cut at each `*`; `head` is its first piece."""
+    """A pattern with `*`, a final `$` or an escape, split at each `*`; `head` is its first piece."""
 
     __slots__ = ("anchored", "head", "order", "pieces", "rule", "tail", "weight")
 
     def __init__(self, text: str, weight: int, rule: Rule | None, *, anchored: bool) -> None:
         self.weight = weight
-        self.order = 0  # among those of one weight
+        self.order = 0  # among patterns of the same weight
         self.rule = rule
         self.anchored = anchored
         self.head, *pieces = text.split("*")
@@ -82,7 +82,7 @@ class Pattern:
 
     @property
     def stem(self) -> str:
-        """What a path that it is about starts with, even before the path is normalised."""
+        """The prefix of every matching path, even before the path is normalised."""
         return self.head.partition("%")[0]
 
     @property
@@ -90,22 +90,22 @@ class Pattern:
         return any("%" in piece for piece in (self.head, *self.pieces, self.tail))
 
     def key(self) -> str:
-        """The longest piece: no path matches without it, and looking for it is cheap."""
+        """The longest piece: no path matches without it, and searching for it is cheap."""
         return max((self.head, *self.pieces, self.tail), key=len)
 
     def raw_key(self) -> str:
-        """The longest text that a path must hold even before it is normalised.
+        """The longest text that a matching path contains even before it is normalised.
 
-        Normalising touches escapes only: what it adds starts with "%" and goes on in hex digits.
+        Normalising changes escapes only: what it adds starts with "%" followed by hex digits.
         """
         keys = (piece.lstrip(_HEX) for piece in (*self.pieces, self.tail))
         return max(keys, key=len) or self.head.lstrip(_HEX)
 
     def is_sure(self, stem: str) -> bool:
-        """Whether it is about every path that starts with a stem and holds its raw key.
+        """Whether it matches every path that starts with a stem and contains its raw key.
 
-        The usual "/*key" is. Its key must be the whole of its only piece, and must not be found
-        where a path begins with its head.
+        The usual "/*key" does. Its key must be the whole of its only piece, and must not overlap
+        the head at the start of a path.
         """
         return (
             not self.anchored
@@ -139,7 +139,7 @@ class Exact(Pattern):
 
 
 class Doubts:
-    """The patterns that may be about a path with a stem, which must yet be seen from the rest."""
+    """The patterns that may match a path with a stem, depending on the rest of the path."""
 
     __slots__ = ("patterns", "stem")
 
@@ -148,19 +148,19 @@ class Doubts:
         self.patterns = patterns
 
     def add(self, stem: str, patterns: list[Pattern]) -> Doubts:
-        """These and those of a longer stem."""
+        """Add these and those of a longer stem."""
         if not patterns:
             return self
-        if len(self.patterns) > _INHERITED:  # a copy for each of many stems would take much room
+        if len(self.patterns) > _INHERITED:  # copies for many stems would take too much memory
             self.patterns += patterns
             return self
         return Doubts(stem, self.patterns + patterns)
 
 
 class Literal:
-    """A text to start with, the longest other one it starts with, and what weighs most of both.
+    """A prefix, the longest other literal that is a prefix of it, and the heaviest rule of both.
 
-    It is a pattern, or the stem of patterns: then it weighs nothing by itself.
+    It is a pattern, or the stem of patterns: then it has no weight of its own.
     """
 
     __slots__ = ("doubts", "parent", "patterns", "rule", "text", "weight")
@@ -181,7 +181,7 @@ class Literal:
 
 
 class RuleSet:
-    """Rules indexed: the literals in a sorted list, then those that end in `$`, then wildcards.
+    """Indexed rules: the literals in a sorted list, then those that end in `$`, then wildcards.
 
     A weight is twice the pattern's length, plus one for an allow.
     """
@@ -196,7 +196,7 @@ class RuleSet:
             pattern = normalise(rule.pattern)
             self._add(pattern, rule)
             folder, slash, name = pattern.rpartition("/")
-            # The reference matcher lets "allow: /x/index.html" open "/x/" as well.
+            # In the reference matcher "allow: /x/index.html" opens "/x/" as well.
             if rule.allow and slash and name.startswith("index.htm"):
                 self._add(f"{folder}/$", rule)
         self._wildcards.sort(key=lambda keyed: keyed[1].weight, reverse=True)
@@ -210,7 +210,7 @@ class RuleSet:
         text = pattern.removesuffix("$")
         anchored = text != pattern
         if not anchored:
-            text = pattern.rstrip("*")  # a final "*" says nothing, but counts
+            text = pattern.rstrip("*")  # a final "*" matches nothing more, but counts
         if "*" in text:
             wildcard = Pattern(text, weight, rule, anchored=anchored)
             self._wildcards.append((wildcard.key(), wildcard))
@@ -221,9 +221,9 @@ class RuleSet:
             self._known[text] = Literal(text, weight, rule)
 
     def _sort_out_doubts(self) -> None:
-        """Each pattern that no literal comparison settles is put under its stem.
+        """Assign each pattern that no literal comparison decides to its stem.
 
-        "/$" is not: it is about one path only, which no longer one can be taken for.
+        Except "/$": it matches one path only, which no longer one can be mistaken for.
         """
         escaped = [literal for text, literal in self._known.items() if "%" in text]
         patterns = (
@@ -249,7 +249,7 @@ class RuleSet:
             open_literals.append(literal)
 
     def decide(self, path: str) -> Rule | None:
-        """The rule that weighs most for a normalised path."""
+        """The heaviest rule for a normalised path."""
         literal = self.literals[bisect_right(self._texts, path) - 1]
         while not path.startswith(literal.text):
             literal = literal.parent

@@ -1,7 +1,7 @@
-"""What a page says about being kept: robots directives and reservations, in headers and markup.
+"""A page's directives about storing it: robots tags and reservations, in headers and markup.
 
-X-Robots-Tag may be sent several times and may name an agent. Reservations are the TDM protocol's
-and the `noai` words; what a policy makes of either is not decided here.
+X-Robots-Tag may be sent several times and may name an agent. Reservations are those of the TDM
+protocol and the `noai` words; policies on either are applied elsewhere.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from messor.web.html import PageReading
 
 _TELLING = frozenset({b"x-robots-tag", b"tdm-reservation", b"tdm-policy", b"content-signal"})
 _AI_WORDS = frozenset({"noai", "noimageai"})
-# Directives that take a value; every other "word:" names the agent that is meant.
+# Directives that take a value; any other "word:" names an agent.
 _WITH_VALUE = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
 
 
 class PageDirectives(NamedTuple):
-    """What was said, and where."""
+    """The directives, and where they were found."""
 
-    noindex: str  # where it says so; empty when it does not
+    noindex: str  # where it was found; empty when absent
     nofollow: bool
     reservations: dict[str, str]
 
 
 def has_directives(raw_headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether headers say anything about keeping, whatever the page says."""
+    """Whether the headers contain any directive, regardless of the page."""
     return any(name.lower() in _TELLING for name, _ in raw_headers)
 
 
 def directives_of(
     raw_headers: Iterable[tuple[bytes, bytes]], reading: PageReading, agent: str
 ) -> PageDirectives:
-    """Headers and markup together; either can say no."""
+    """Headers and markup combined; either can forbid."""
     noindex = "meta robots" if reading.noindex else ""
     nofollow = reading.nofollow
     reservations = dict(reading.reservations)
@@ -59,7 +59,7 @@ def directives_of(
 
 
 def _words_for(value: str, agent: str) -> set[str]:
-    """The directives of one header that are meant for everybody or for us."""
+    """The directives of one header that apply to all agents or to us."""
     words: set[str] = set()
     ours = True
     for part in value.split(","):
@@ -68,7 +68,7 @@ def _words_for(value: str, agent: str) -> set[str]:
         if colon and name == "unavailable_after":
             if ours and _is_past(f"{rest}{value.partition(part)[2]}"):
                 words.add("noindex")
-            break  # a date has commas of its own
+            break  # a date contains commas itself
         if colon and name not in _WITH_VALUE:
             ours = name in (agent, "robots", "*")
             name = rest.strip()

@@ -1,9 +1,9 @@
-"""A forgiving scanner for sitemap and feed markup.
+"""A tolerant scanner for sitemap and feed markup.
 
-It looks for tags and no further: declarations are skipped, so no entity is ever defined,
-expanded or fetched, and a document that ends or breaks in the middle still gives what came
-before. It is fed piece by piece and holds no more than the markup at hand; time is linear in the
-input, with a bound on the number of tags.
+It only recognises tags: declarations are skipped, so no entity is ever defined, expanded or
+fetched, and a truncated or broken document still yields what came before. It is fed in chunks and
+holds no more than the current markup; time is linear in the input, with a limit on the number of
+tags.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _LONGEST_START = len("<![CDATA[")
 _UNDEFINED = re.compile(r"&\w+;")
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-# A name is tried from its first letter only: a long run without "=" is passed once.
+# A name is tried from its first letter only: a long run without "=" is scanned once.
 _ATTRIBUTE = re.compile(rb"(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
 
-# What holds an entry; the names mean other things in the other vocabularies.
+# Elements that hold an entry; the names mean other things in the other vocabularies.
 _PAGES = frozenset((b"url", b"sitemap"))
 _CONTAINERS = {
     b"urlset": _PAGES,
@@ -47,15 +47,15 @@ class SitemapEntry:
 
 
 class Scanner:
-    """Hands each entry to `take` until that answers False."""
+    """Passes each entry to `take` until that returns False."""
 
     def __init__(self, take: Callable[[SitemapEntry], bool]) -> None:
         self._take = take
-        self._data = bytearray()  # from the text or markup on that is not there as a whole
-        self._awaited = b"<"  # what ends it
-        self._searched = 0  # how much of the data does not hold that
+        self._data = bytearray()  # from the first incomplete text or markup on
+        self._awaited = b"<"  # its terminator
+        self._searched = 0  # how much of the data was searched for the terminator
         self._tags = 0
-        self.is_done = False  # whether no more is wanted
+        self.is_done = False  # whether no more input is needed
         self.root = b""
         self.warnings: list[str] = []
         self._known: dict[bytes, tuple[bool, bytes, bytes]] = {}
@@ -80,7 +80,7 @@ class Scanner:
             self._scan(is_last=False)
 
     def close(self) -> None:
-        """Handle what is left at the end."""
+        """Handle the remaining data at the end."""
         if self.is_done:
             return
         self._scan(is_last=True)
@@ -91,7 +91,7 @@ class Scanner:
         self.is_done = True
 
     def _scan(self, *, is_last: bool) -> None:
-        """Handle all that is there as a whole, and keep the rest."""
+        """Handle everything complete, and keep the rest."""
         data, position = bytes(self._data), 0
         while not self.is_done:
             start = data.find(b"<", position)
@@ -123,7 +123,7 @@ class Scanner:
             self.is_done = True
 
     def _find_end(self, data: bytes, start: int) -> tuple[int, int]:
-        """Where the markup that starts here ends, and where what follows begins."""
+        """Where the markup that starts here ends, and where the next begins."""
         if data.startswith(b"<!--", start):
             end = data.find(b"-->", start + 4)
             return end, end + 3
@@ -144,7 +144,7 @@ class Scanner:
 
     def _handle_truncated(self, rest: bytes) -> None:
         self.warnings.append("the document ends within a tag")
-        # The text is whole when at least its closing tag has begun.
+        # The text is complete once its closing tag has begun.
         if rest.startswith(b"</") and self._open:
             self._close_field()
 
@@ -224,7 +224,7 @@ class Scanner:
             self._bare = self._bare or "".join(self._text).strip()
 
     def _flush(self) -> bool:
-        """Hand over the entry at hand, if it has a URL of any sort."""
+        """Pass on the current entry, if it has a URL of any kind."""
         self._keep_bare_text()
         entry = self._entry
         if not (entry.loc or self._guid or self._bare):
@@ -235,13 +235,13 @@ class Scanner:
         self._entry, self._guid, self._bare, self._open = SitemapEntry(""), "", "", b""
         entry.is_sitemap = self._container == b"sitemap"
         if self._has_doctype and _UNDEFINED.search(entry.loc):
-            self.warnings.append("an entry uses an entity of its own; it was dropped")
+            self.warnings.append("an entry uses a custom entity; it was dropped")
             return True
         return self._take(entry) if entry.loc else True
 
 
 def _end_of(data: bytes, start: int) -> bytes:
-    """What ends the markup that starts here."""
+    """The terminator of the markup that starts here."""
     if data.startswith(b"<!--", start):
         return b"-->"
     return b"]]>" if data.startswith(b"<![CDATA[", start) else b">"

@@ -1,7 +1,7 @@
-"""A sitemap's bytes as they arrive, made plain: gzip is undone and UTF-16 becomes UTF-8.
+"""Decodes a sitemap's bytes as they arrive: gzip is decompressed and UTF-16 becomes UTF-8.
 
-Nothing is held but the piece at hand, so a bomb costs no more memory than any other document;
-how much is read in all is left to the reader.
+Only the current chunk is held, so a decompression bomb costs no more memory than any other
+document; the total is limited by the reader.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from messor.web import encodings
 
-HEAD = 4096  # how much tells the encoding and the kind of a document
+HEAD = 4096  # bytes that determine the encoding and kind of a document
 
 _GZIP = b"\x1f\x8b"
 _MAX_GZIP_LAYERS = 2
@@ -22,7 +22,7 @@ Warn = Callable[[str], None]
 
 
 class Gunzip:
-    """Undoes gzip where there is any, up to two layers of it, as far as it is whole."""
+    """Decompresses gzip if present, up to two layers, as far as it is intact."""
 
     def __init__(self, warn: Warn, layers: int = _MAX_GZIP_LAYERS) -> None:
         self._warn = warn
@@ -33,7 +33,7 @@ class Gunzip:
         self._is_damaged = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The plain pieces of what came."""
+        """The decompressed chunks."""
         if self._inner is None or self._is_plain:
             yield data
         elif self._head == _GZIP:
@@ -48,7 +48,7 @@ class Gunzip:
                 yield data
 
     def close(self) -> Iterator[bytes]:
-        """What is still to come at the end."""
+        """The remaining data at the end."""
         if self._inner is None or self._is_plain:
             return
         if self._head != _GZIP:
@@ -73,7 +73,7 @@ class Gunzip:
 
 
 class ToUtf8:
-    """UTF-16 becomes UTF-8; other encodings agree with it where URLs are concerned."""
+    """UTF-16 becomes UTF-8; other encodings agree with it for the characters of URLs."""
 
     def __init__(self, head: bytes, content_type: str | None) -> None:
         encoding = encodings.sniff(head, content_type if head[:2] else None)

@@ -1,8 +1,8 @@
-"""Sitemaps and feeds: which URLs a document lists, whatever its dialect or condition.
+"""Sitemaps and feeds: the URLs that a document lists, in any dialect or condition.
 
-Reads url sets, indexes, plain text, RSS, Atom and RDF, also gzipped, truncated or malformed,
-within fixed bounds, as a whole or piece by piece as it arrives. It opens nothing: following an
-index, and whether a URL is in scope, is left to the caller.
+Reads url sets, indexes, plain text, RSS, Atom and RDF, also gzipped, truncated or malformed, within
+fixed limits, as a whole or in chunks as it arrives. It opens nothing: following an index, and
+whether a URL is in scope, is left to the caller.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHORT_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?\Z", re.ASCII)
 
 @dataclass(slots=True)
 class Sitemap:
-    """What one document lists; `kind` is urlset, index, text, rss, atom, rdf or unknown."""
+    """The content of one document; `kind` is urlset, index, text, rss, atom, rdf or unknown."""
 
     kind: str = "unknown"
     urls: list[tuple[str, datetime | None]] = field(default_factory=list)
@@ -54,7 +54,7 @@ def read(
     content_type: str | None = None,
     limit: int = MAX_URLS,
 ) -> Sitemap:
-    """Read a document of any kind; `url` is what relative links refer to."""
+    """Read a document of any kind; `url` is the base of relative links."""
     reader = SitemapReader(url=url, content_type=content_type, limit=limit)
     for start in range(0, len(body), _PIECE):
         if reader.is_done:
@@ -64,12 +64,12 @@ def read(
 
 
 class SitemapReader:
-    """Reads a document while it arrives; it holds what was found, and a little of the rest."""
+    """Reads a document while it arrives; holds the entries found and the current chunk."""
 
     def __init__(
         self, *, url: str | None = None, content_type: str | None = None, limit: int = MAX_URLS
     ) -> None:
-        self.is_done = False  # whether no more is wanted: the rest need not be fetched
+        self.is_done = False  # no more input is needed: the rest need not be fetched
         self._sitemap = Sitemap()
         self._collector = _Collector(self._sitemap, url, limit)
         self._content_type = content_type
@@ -86,7 +86,7 @@ class SitemapReader:
                 break
 
     def close(self) -> Sitemap:
-        """All that the document lists, at its end or wherever it broke off."""
+        """Everything the document lists, at its end or wherever it broke off."""
         sitemap = self._sitemap
         for piece in () if self.is_done else self._gunzip.close():
             self._feed_plain(piece)
@@ -120,7 +120,7 @@ class SitemapReader:
         self.is_done |= self._parser is not None and self._parser.is_done
 
     def _begin(self) -> Scanner | _Lines:
-        """Choose how to read, by the first bytes."""
+        """Choose the reader by the first bytes."""
         self._to_utf8 = ToUtf8(self._head[:HEAD], self._content_type)
         head = self._to_utf8.feed(self._head).removeprefix(b"\xef\xbb\xbf")
         take = self._collector.take
@@ -138,7 +138,7 @@ def _is_markup(data: bytes) -> bool:
 
 
 class _Collector:
-    """Turns what a document says into absolute URLs, up to a limit."""
+    """Turns entries into absolute URLs, up to a limit."""
 
     def __init__(self, sitemap: Sitemap, base: str | None, limit: int) -> None:
         self._sitemap = sitemap
@@ -149,7 +149,7 @@ class _Collector:
         """Add an entry; False when no more are wanted."""
         found = urls.parse(entry.loc.strip(), self._base)
         if found is None:
-            self._sitemap.warn("some entries are no web URLs")
+            self._sitemap.warn("some entries are not web URLs")
         elif not self._has_room():
             return False
         else:
@@ -169,7 +169,7 @@ class _Collector:
 
 
 class _Lines:
-    """Hands each line that is a URL to `take` until that answers False."""
+    """Passes each line that is a URL to `take` until that returns False."""
 
     def __init__(self, take: Callable[[SitemapEntry], bool]) -> None:
         self._take = take
@@ -180,7 +180,7 @@ class _Lines:
         *lines, rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._line(line)
-        # One byte more than a line may have is enough to tell that it is too long.
+        # One byte more than a line may have is enough to detect that it is too long.
         self._rest = rest[: urls.MAX_URL_LENGTH + 1]
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class _Lines:
 
 
 def parse_date(text: str) -> datetime | None:
-    """A W3C or RFC 822 date as aware UTC; None when it is absent or not to be trusted."""
+    """A W3C or RFC 822 date as aware UTC; None when it is absent or implausible."""
     text = text.strip()
     if not text or len(text) > 64:
         return None

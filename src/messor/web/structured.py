@@ -1,7 +1,7 @@
 """Structured data within a page: JSON-LD, microdata, OpenGraph and embedded application state.
 
-The result is plain JSON material, as published: nothing is interpreted here. Every part is
-bounded in size and depth, and what cannot be read is left out.
+The result is plain JSON, as published: nothing is interpreted here. Every part is limited in size
+and depth, and unreadable parts are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MAX_DEPTH = 64
 _JSON_TYPES = ("application/json", "text/json")
 _STATE = re.compile(r"\s*(?:window|self|globalThis|var|let|const)?\s*[.\[]?\s*[\"']?__\w+__")
 _WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>);?\s*$")
-# itemref lets a few bytes ask for a great deal of work.
+# itemref lets a few bytes cause a great deal of work.
 _MAX_REFERENCE_WORK = 200_000
 
 
 def read_structured(document: Document, metas: Sequence[Element]) -> dict[str, Any]:
-    """All structured data of a page; formats that do not occur have no key."""
+    """All structured data of a page; absent formats have no key."""
     json_ld, state = _scripts(document)
     found = {
         "json_ld": json_ld,
@@ -41,7 +41,7 @@ def read_structured(document: Document, metas: Sequence[Element]) -> dict[str, A
 
 
 def _opengraph(metas: Sequence[Element]) -> dict[str, str]:
-    """By hand: the parser's own way costs a sixth of a page's reading."""
+    """By hand: the parser's own extraction costs a sixth of a page's reading."""
     found: dict[str, str] = {}
     for meta in metas:
         key = meta.attr("property") or meta.attr("name") or ""
@@ -77,7 +77,7 @@ def _scripts(document: Document) -> tuple[list[Any], dict[str, str]]:
 
 
 def _state_name(script: Element, text: str, number: int) -> str | None:
-    """What embedded state is called: its id, its variable, or its number."""
+    """The name of embedded state: its id, its variable, or its number."""
     name = script.attr("id")
     if name:
         return storable(name[:128])
@@ -106,7 +106,7 @@ def _parsed_json(text: str) -> Any:
 
 
 def storable_json(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """JSON material with storable strings, cut off below a depth."""
+    """JSON with storable strings, truncated below a depth."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, MicrodataItem):
@@ -117,7 +117,7 @@ def storable_json(value: Any, depth: int = MAX_DEPTH) -> Any:
         return {storable(key): storable_json(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list):
         return [storable_json(item, depth - 1) for item in value]
-    if isinstance(value, float) and value - value != 0:  # infinite: JSON has no such number
+    if isinstance(value, float) and value - value != 0:  # infinite: not a JSON number
         return None
     return value
 

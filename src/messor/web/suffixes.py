@@ -1,7 +1,7 @@
 """Registrable domains, after the public suffix list with its private section.
 
-Governance attaches to what this module calls a domain; whether a domain may be harvested is
-the registry's business.
+Governance applies to what this module calls a domain; whether a domain may be crawled is decided in
+the registry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CACHE_SIZE = 65_536
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
-    # Built at first use: reading the list takes tens of milliseconds.
+    # Built on first use: parsing the list takes tens of milliseconds.
     return PublicSuffixList(accept_unknown=True, only_icann=False)
 
 
@@ -33,11 +33,11 @@ def is_ip_literal(host: str) -> bool:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def registrable_domain(host: str) -> str | None:
-    """The domain someone registered, in lower case and in the form given (Unicode or ASCII).
+    """The registrable domain, in lower case and in the form given (Unicode or ASCII).
 
-    None for a public suffix itself, for a malformed name, and for IP addresses: nobody
-    registers these, so they are governed by exact host or not at all. A top-level domain
-    that the list does not know (".test") counts as a suffix.
+    None for a public suffix itself, for a malformed name, and for IP addresses: nobody registers
+    these, so they are governed by exact host or not at all. An unknown top-level domain (".test")
+    counts as a suffix.
     """
     name = _folded(host)
     if is_ip_literal(name) or "[" in name or not all(name.split(".")):
@@ -46,7 +46,7 @@ def registrable_domain(host: str) -> str | None:
     return domain
 
 
-# Reserved for examples and tests (RFC 2606): not delegated, and never somebody's own network.
+# Reserved for examples and tests (RFC 2606): not delegated, and never part of a private network.
 _RESERVED = frozenset({"example", "test", "invalid"})
 
 
@@ -54,8 +54,8 @@ _RESERVED = frozenset({"example", "test", "invalid"})
 def is_public_name(host: str) -> bool:
     """Whether a name can belong to the public web: two labels or more, below a known suffix.
 
-    Names such as "localhost", "instance-data" or "kubernetes.default" mean something only
-    within a network of one's own.
+    Names such as "localhost", "instance-data" or "kubernetes.default" are meaningful only within a
+    private network.
     """
     name = _folded(host)
     if "." not in name:
@@ -71,7 +71,7 @@ def _delegated() -> PublicSuffixList:
 
 
 def is_within(host: str, domain: str) -> bool:
-    """Whether a host is the domain or lies below it."""
+    """Whether a host is the domain or one of its subdomains."""
     host, domain = _folded(host), _folded(domain)
     if not domain:
         return False

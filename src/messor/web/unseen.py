@@ -1,6 +1,7 @@
-"""The mark on elements that a browser found to be invisible when it rendered a page.
+"""The attribute on elements that a browser found to be invisible when it rendered a page.
 
-Set where pages are rendered, with all of their style sheets; heeded where a page's text is shown to a model.
+Set where pages are rendered, with all of their style sheets; used where a page's text is passed to
+a model.
 """
 
 from __future__ import annotations

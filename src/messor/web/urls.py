@@ -1,8 +1,8 @@
-"""URLs: parsing as browsers do (WHATWG), a canonical form, and the hash that names a page.
+"""URLs: parsing as browsers do (WHATWG), a canonical form, and the hash that identifies a page.
 
 The canonical form only serves de-duplication: what is fetched is always `Url.href`. It is
-conservative, because a false merge loses a page and a duplicate only costs a request.
-Which URLs are in scope, or traps, is decided elsewhere.
+conservative, because a false merge loses a page and a duplicate only costs a request. Scope and
+traps are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from messor.web.canonical import canonical_path, canonical_query
 
 MAX_URL_LENGTH = 4096
 
-_REMEMBERED = 1_024  # addresses parsed last
-# Where the first slash of a path can be, if names of hosts have at most 255 characters.
+_REMEMBERED = 1_024  # last parsed URLs
+# Where the first slash of a path can be, given that host names have at most 255 characters.
 _SHORTEST, _LONGEST = len("http://a"), len("https://") + 256
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# A path that the standard and the canonical form both leave as it is.
+# A path that the standard and the canonical form both leave unchanged.
 _SELF = re.compile(r"(?:/(?!\.)[A-Za-z0-9._~!$&'*,:=@-]+)+/?")
 
-# An address that is its own serialisation, as nearly all are: a name that is neither a number nor
+# A URL that is its own serialisation, as nearly all are: a name that is neither a number nor
 # punycode, no port, no segment that may stand for dots, and no character that would be escaped.
 _PLAIN = re.compile(
     r"(https?)://((?:(?!xn--)[a-z0-9-]+\.)+[a-z]+)"
@@ -42,7 +42,7 @@ class Url(NamedTuple):
     href: str
     scheme: str
     host: str  # IPv6 literals keep their brackets
-    port: int  # the one connected to, default or not
+    port: int  # the effective port, default or not
     authority: str  # host, with ":port" where it is not the scheme's default
     path: str
     query: str  # without "?"
@@ -62,7 +62,7 @@ def resolve(text: str, base: str | None = None) -> str | None:
     try:
         href: str = ada_url.join_url(base, text) if base else ada_url.URL(text).href
     except ValueError:
-        # Bad URLs fail like this, and so do lone surrogates, which the standard replaces.
+        # Both invalid URLs and lone surrogates fail here; the standard replaces the latter.
         clean, clean_base = _without_surrogates(text), base and _without_surrogates(base)
         if (clean, clean_base) == (text, base):
             return None
@@ -76,7 +76,7 @@ def scheme_of(href: str) -> str:
 
 
 def http_twin(href: str) -> Url | None:
-    """What an https URL is over http on the same host and port; None where there is no such URL."""
+    """An https URL rewritten to http on the same host and port; None where there is no such URL."""
     url = parse(href)
     if url is None or url.scheme != "https":
         return None
@@ -85,7 +85,7 @@ def http_twin(href: str) -> Url | None:
 
 
 def host_of(authority: str) -> str:
-    """The name of an authority, without its port."""
+    """The host of an authority, without its port."""
     name, colon, port = authority.rpartition(":")
     return name if colon and port.isdigit() else authority
 
@@ -95,7 +95,7 @@ def parse(text: str, base: str | None = None) -> Url | None:
     return None if len(text) > MAX_URL_LENGTH else _parsed(text, base)
 
 
-# An address is parsed by whoever decides about it, fetches it and reads what came.
+# A URL is parsed when it is decided on, fetched and read.
 @lru_cache(maxsize=_REMEMBERED)
 def _parsed(text: str, base: str | None) -> Url | None:
     plain = _PLAIN.fullmatch(text)
@@ -107,7 +107,7 @@ def _parsed(text: str, base: str | None) -> Url | None:
 
 
 def parse_shared(text: str, base: str) -> Url | None:
-    """The same, for what all pages of a site may name, such as its icon: it is parsed once for them."""
+    """The same, cached: for URLs that many pages of a site contain, such as its icon."""
     found = None
     if text[:1] == "/" and text[1:2] != "/" and len(text) <= MAX_URL_LENGTH:
         end = base.find("/", _SHORTEST, _LONGEST)
@@ -116,7 +116,7 @@ def parse_shared(text: str, base: str) -> Url | None:
 
 
 def address(text: str, base: str) -> str | None:
-    """What a page names, as an absolute address."""
+    """A URL written in a page, as an absolute URL."""
     if len(text) <= MAX_URL_LENGTH and _PLAIN.fullmatch(text):
         return text
     found = parse_shared(text, base)
@@ -125,13 +125,13 @@ def address(text: str, base: str) -> str | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _under(origin: str, path: str) -> Url | None:
-    """A plain path under what may be an origin; None where either is anything else."""
+    """Join a plain path to an origin; None where either is anything else."""
     address = origin + path
     return parse(address) if _PLAIN.fullmatch(address) else None
 
 
 def _split(href: str) -> Url | None:
-    """Cut a serialised URL into its parts; serialisation leaves nothing ambiguous."""
+    """Split a serialised URL into its parts; serialisation leaves no ambiguity."""
     scheme, _, rest = href.partition("://")
     default_port = _DEFAULT_PORTS.get(scheme)
     if default_port is None:
@@ -151,19 +151,19 @@ def _split(href: str) -> Url | None:
 
 
 def _without_surrogates(text: str) -> str:
-    """Lone surrogates become U+FFFD, as the standard's UTF-8 encoder has it."""
+    """Lone surrogates become U+FFFD, as in the standard's UTF-8 encoder."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def canonical(url: Url | str) -> str:
-    """The form under which equal pages meet; a string that is no web URL stands for itself."""
+    """The form that equal pages share; a string that is not a web URL represents itself."""
     if isinstance(url, str):
         parsed = parse(url)
         if parsed is None:
             return url
         url = parsed
     authority = url.authority
-    # One dot at the end says "this is the whole name"; more make another, if odd, host.
+    # One trailing dot marks a fully qualified name; more make it another, if odd, host.
     if url.host.endswith(".") and url.host[-2:] not in (".", ".."):
         authority = url.host[:-1] + authority[len(url.host) :]
     path = canonical_path(url.path)
@@ -181,7 +181,7 @@ def url_hash(url: Url | str) -> bytes:
 
 
 class Link(NamedTuple):
-    """Where a page points: shared between pages, so it never changes."""
+    """A link's target: shared between pages, so it never changes."""
 
     href: str
     authority: str
@@ -198,9 +198,10 @@ _CACHED_HREF_LENGTH = 512
 
 
 class LinkCache:
-    """Resolved hrefs, grouped by what they depend on; the least recently used group goes first.
+    """Resolved hrefs, grouped by what they depend on; the least recently used group is evicted
+    first.
 
-    The bound holds within an eighth: counting on every insertion would cost more than it saves.
+    The limit holds within an eighth: counting on every insertion would cost more than it saves.
     """
 
     def __init__(self, max_entries: int = 100_000) -> None:
@@ -219,7 +220,7 @@ class LinkCache:
         return table
 
     def note_added(self, count: int) -> None:
-        # A group costs about as much as an entry, also while it is empty.
+        # A group costs about as much as an entry, even while it is empty.
         self._added += count + 1
         if self._added * 8 < self._max_entries:
             return
@@ -230,20 +231,20 @@ class LinkCache:
 
 
 class LinkResolver:
-    """Resolves the hrefs of one page, with what was learnt from other pages of its site.
+    """Resolves the hrefs of one page, with a cache shared by the pages of its site.
 
     An absolute href depends on nothing, one that starts with a slash on the origin, a plain
-    relative one on the base's folder, a query on its path; odd forms are not remembered.
+    relative one on the base's folder, a query on its path; odd forms are not cached.
     """
 
     def __init__(self, base: str | Url, cache: LinkCache | None = None) -> None:
         self._cache = LinkCache() if cache is None else cache
         parsed = base if isinstance(base, Url) else parse(base)
-        # A base that is no web URL shares nothing but absolute hrefs, which it must not spoil.
+        # A base that is not a web URL shares nothing but absolute hrefs, which it must not spoil.
         self._base = parsed.href if parsed else resolve(str(base))
         self._origin = parsed.origin if parsed else f" {base} "
         self._page = self._origin + parsed.path if parsed else f" {base}/"
-        # Under a host as it should be, a plain path makes an address that is its own canonical form.
+        # Under a well-formed host, a plain path makes a URL that is its own canonical form.
         is_plain = parsed is not None and not parsed.host.endswith(".")
         self._host = parsed.authority if parsed is not None and is_plain else None
 
@@ -252,7 +253,7 @@ class LinkResolver:
         return LinkResolver(base, self._cache)
 
     def resolve(self, hrefs: Iterable[str]) -> list[Link | None]:
-        """One answer per href, in order; None for what is no web URL or only a fragment."""
+        """One result per href, in order; None for what is not a web URL or only a fragment."""
         absolute, rooted = self._cache.table(""), self._cache.table(self._origin)
         relative = self._cache.table(self._page.rpartition("/")[0] + "/")
         queried = self._cache.table(self._page + "?")

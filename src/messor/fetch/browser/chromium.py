@@ -1,7 +1,7 @@
-"""One Chromium and the driver that speaks to it: started, measured, closed and killed as one.
+"""A Chromium process and its driver: started, measured, closed and killed together.
 
-It starts with a home folder and an environment of its own, so that pages run beside nothing of
-ours, and with every way out but the pinning proxy shut.
+It runs with its own home folder and environment, so pages have no access to ours, and the pinning
+proxy is its only way out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
     "--disable-quic",
-    # Names are looked up by the proxy alone, and media streams may not go around it.
+    # Only the proxy resolves names, and media streams may not bypass it.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -49,26 +49,26 @@ class Chromium:
     """A browser process with its driver."""
 
     def __init__(self, driver: Playwright, browser: Browser, home: Path) -> None:
-        self.renders = 0  # begun
-        self.is_failing = False  # it is not to be used again
+        self.renders = 0  # started so far
+        self.is_failing = False  # not to be used again
         self._driver = driver
         self._browser = browser
         self._home = home
         self._gone = asyncio.Event()
-        self._fault = "it is gone"
+        self._fault = "the process exited"
         browser.once("disconnected", lambda _: self._gone.set())
         self.pid = processes.find_below(os.getpid(), str(home))
-        # The driver is the browser's parent; on its own it can neither be asked nor found.
+        # The driver is the browser's parent; it has no other handle by which to find it.
         self._driver_pid = processes.parent(self.pid) if self.pid else None
         self._roots = processes.tree(self.pid, self._driver_pid)
-        # The driver chooses the profile's folder, and leaves it behind when it is killed.
+        # The driver chooses the profile folder, and leaves it behind when killed.
         profile = processes.option(self.pid, "--user-data-dir") if self.pid else None
         if profile is not None:
             (home / "profile").symlink_to(profile)
 
     @classmethod
     async def launch(cls, limits: BrowserLimits, proxy: str) -> Chromium:
-        """Start a browser whose own requests, too, end at the proxy."""
+        """Start a browser whose own requests also go through the proxy."""
         await asyncio.to_thread(remove_stale_homes)
         home = Path(tempfile.mkdtemp(prefix=f"{HOME_PREFIX}{os.getpid()}-"))
         try:
@@ -91,7 +91,7 @@ class Chromium:
         return processes.own_memory(self._processes())
 
     async def open(self, proxy: str, credential: tuple[str, str], agent: str) -> BrowserContext:
-        """A fresh context: no cookies, cache, permissions or memory of earlier pages."""
+        """Open a fresh context: no cookies, cache, permissions or state of earlier pages."""
         self.renders += 1
         user, password = credential
         return await self._browser.new_context(
@@ -102,7 +102,7 @@ class Chromium:
         )
 
     async def while_alive(self, work: Awaitable[Result]) -> Result:
-        """What comes of work; the driver may leave it pending when the browser is gone."""
+        """Await work, but fail when the browser dies: the driver may then leave it pending."""
         task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self._gone.wait())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -114,16 +114,16 @@ class Chromium:
             gone.cancel()
 
     def kill(self, fault: str) -> None:
-        """End all of the browser's processes at once; `close` tidies up afterwards."""
+        """Kill all of the browser's processes at once; `close` cleans up afterwards."""
         self._fault = fault
         self._gone.set()
         driver = self._driver_pid
         processes.kill({pid: at for pid, at in self._processes().items() if pid != driver})
 
     async def close(self, seconds: float) -> None:
-        """Close in good order, or else by force; nothing of it is left."""
+        """Close gracefully, else by force; leaves no process or folder behind."""
         known = self._processes()
-        with suppress(Error, OSError):  # whatever is broken is killed below
+        with suppress(Error, OSError):  # whatever fails here is killed below
             async with asyncio.timeout(seconds):
                 await self._browser.close()
                 await self._driver.stop()
@@ -131,16 +131,16 @@ class Chromium:
         await asyncio.to_thread(_remove, self._home)
 
     def _processes(self) -> dict[int, int]:
-        """The driver, the browser and all below them that still run."""
+        """The driver, the browser and all their descendants that still run."""
         alive = [pid for pid, at in self._roots.items() if processes.started(pid) == at]
         return processes.tree(*alive)
 
 
 def remove_stale_homes() -> None:
-    """Remove the home folders of our processes that were killed."""
+    """Remove the home folders of browsers that were killed."""
     for home in Path(tempfile.gettempdir()).glob(f"{HOME_PREFIX}*-*"):
         owner = home.name.removeprefix(HOME_PREFIX).partition("-")[0]
-        with suppress(FileNotFoundError):  # others remove theirs, or the same ones, meanwhile
+        with suppress(FileNotFoundError):  # other processes may remove folders at the same time
             is_ours = home.lstat().st_uid == os.getuid() and owner.isdigit()
             if is_ours and not processes.is_running(int(owner)):
                 _remove(home)
@@ -158,7 +158,7 @@ async def _start(limits: BrowserLimits, proxy: str, home: Path) -> Chromium:
     try:
         browser = await driver.chromium.launch(
             executable_path=find_chromium(limits.path),
-            # Its sandbox refuses to run as root.
+            # Chromium's sandbox refuses to run as root.
             chromium_sandbox=os.getuid() != 0,
             proxy=_behind(proxy),
             args=[*FLAGS, f"--disk-cache-dir={home / 'cache'}"],
@@ -178,12 +178,12 @@ async def _start(limits: BrowserLimits, proxy: str, home: Path) -> Chromium:
 
 
 def _behind(proxy: str) -> ProxySettings:
-    """All traffic by the proxy, that to loopback too."""
+    """Proxy settings that route all traffic, loopback included, through the proxy."""
     return {"server": proxy, "bypass": "<-loopback>"}
 
 
 def _environment(home: Path) -> dict[str, str | float | bool]:
-    """Nothing of our own environment, which may hold secrets."""
+    """An environment without any of our variables, which may hold secrets."""
     return {
         "PATH": os.defpath,
         "HOME": str(home),

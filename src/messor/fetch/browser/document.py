@@ -1,4 +1,4 @@
-"""The answer to a rendered page, and the document that came of it."""
+"""The response to a rendered page, and the document rendered from it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from messor.web.unseen import UNSEEN_MARK
 
 RENDERED = "text/html; charset=utf-8"
 BARE = "<html><head></head><body></body></html>"
-# They speak of the bytes on the wire, which are not what is kept.
+# They describe the bytes on the wire, which are not what is stored.
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-_MAX_ELEMENTS = 20_000  # that are looked at for whether they can be seen
-# Run where the page's own scripts cannot reach; a document too long for us stays there.
+_MAX_ELEMENTS = 20_000  # checked for visibility
+# Runs in a world that the page's scripts cannot reach; an oversized document is not transferred.
 _SERIALISE = (Path(__file__).parent / "serialise.js").read_text(encoding="utf-8")
 
 
 def answer_of(event: dict[str, Any]) -> Fetched:
-    """The head of an answer that the browser holds back for us."""
+    """The head of a response that the browser has paused."""
     fields = [
         (field["name"], field["value"].replace("\n", ", "))
         for field in event.get("responseHeaders", [])
@@ -38,7 +38,7 @@ def answer_of(event: dict[str, Any]) -> Fetched:
 
 
 def is_to_be_rendered(answer: Fetched) -> bool:
-    """Whether an answer is a page; one that the site offers for download is not."""
+    """Whether a response is a page; one offered for download is not."""
     disposition = answer.headers.get("Content-Disposition", "")
     return (
         answer.status is not None
@@ -51,7 +51,7 @@ def is_to_be_rendered(answer: Fetched) -> bool:
 
 
 async def read_document(cdp: CDPSession, frame: str, most: int) -> str | None:
-    """The document as it stands; None when it has more characters than that."""
+    """Read the current document; None when it has more than `most` characters."""
     world = await cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "messor"})
     answer = await cdp.send(
         "Runtime.evaluate",
@@ -66,7 +66,7 @@ async def read_document(cdp: CDPSession, frame: str, most: int) -> str | None:
 
 
 def as_rendered(answer: Fetched, html: str | None, most: int) -> Fetched:
-    """The answer with the rendered document as its body, in UTF-8 whatever it was in before."""
+    """The response with the rendered document as its body, always in UTF-8."""
     body = None if html is None else html.encode("utf-8", "replace")
     if body is None or len(body) > most:
         answer.outcome, answer.error_type = Outcome.TOO_LARGE, "too_large"

@@ -1,7 +1,7 @@
-"""The heads that pass the pinning proxy: what a browser asks of a proxy, and what hosts answer.
+"""HTTP heads that pass the pinning proxy: requests of the browser, responses of hosts.
 
-A request leaves as one message on a connection of its own: whatever belongs to the way between
-browser and proxy is dropped, and neither side may keep the connection for another request.
+Each request is forwarded as one message on its own connection: hop-by-hop headers are dropped, and
+neither side may reuse the connection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_HEAD = 65_536
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _AUTHORITY = re.compile(r"[^/?#@\\\s]+:\d{1,5}")
 _STATUS = re.compile(r"HTTP/1\.[01] (\d{3})(?: |$)")
-# RFC 9110 7.6.1, and those that speak of the proxy.
+# RFC 9110 7.6.1, and headers that concern the proxy.
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
      "upgrade", "host"}
@@ -31,7 +31,7 @@ class ProxyRequest:
     """A request to the proxy: CONNECT to an authority, or an absolute http URL."""
 
     method: str
-    url: Url  # of CONNECT only host and port mean something
+    url: Url  # for CONNECT only host and port are meaningful
     fields: Fields
 
     @property
@@ -51,7 +51,7 @@ class ProxyRequest:
 
     @property
     def body_length(self) -> int | None:
-        """Bytes of the body; None when it cannot be told beforehand."""
+        """Bytes of the body; None when unknown in advance."""
         lengths = {value for name, value in self.fields if name.lower() == "content-length"}
         if _value(self.fields, "transfer-encoding") or len(lengths) > 1:
             return None
@@ -59,14 +59,14 @@ class ProxyRequest:
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
     def onward(self) -> bytes:
-        """The head as the host gets it."""
+        """The head as it is forwarded to the host."""
         fields = [(name, value) for name, value in self.fields if name.lower() not in _HOP_BY_HOP]
         fields = [("Host", self.url.authority), *fields, ("Connection", "close")]
         return _join(f"{self.method} {self.url.target} HTTP/1.1", fields)
 
 
 def parse_request(head: bytes) -> ProxyRequest | None:
-    """A request's head up to its empty line; None when it is not one for a proxy."""
+    """Parse a request's head up to its empty line; None when it is not a proxy request."""
     parted = _part(head)
     if parted is None:
         return None
@@ -83,7 +83,7 @@ def parse_request(head: bytes) -> ProxyRequest | None:
 
 
 def final_answer(head: bytes) -> tuple[int, bytes] | None:
-    """An answer's status and its head, with the connection marked as the last; None for junk."""
+    """Status and head of a response, with the connection marked as closing; None when malformed."""
     parted = _part(head)
     status = _STATUS.match(parted[0]) if parted else None
     if parted is None or status is None:

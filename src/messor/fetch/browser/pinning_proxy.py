@@ -1,9 +1,9 @@
-"""The pinning proxy: the browser's one way out.
+"""The pinning proxy: the browser's only way out.
 
-It resolves every name itself, lets the address guard judge the address, and connects to exactly
-the address that was judged; so redirects, sub-resources, sockets and names that change their
-mind reach nothing that our own HTTP could not reach. Each render has a credential, so every
-connection is counted on that render's account, and one without a credential goes nowhere.
+It resolves every name itself, has the address guard check each address, and connects to exactly the
+address that was checked; so redirects, sub-resources, WebSockets and DNS rebinding reach nothing
+that our own HTTP could not reach. Each render has its own credential, so every connection is
+accounted to its render; a connection without a credential is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ASK = 'Proxy-Authenticate: Basic realm="messor"\r\n'
 
 
 class PinningProxy:
-    """A forward proxy on loopback for the renders it admits."""
+    """A forward proxy on loopback for admitted renders."""
 
     def __init__(self, guard: AddressGuard, *, connect_timeout: float) -> None:
         self.url = ""
@@ -59,7 +59,7 @@ class PinningProxy:
 
     @contextmanager
     def admitting(self, traffic: Traffic) -> Iterator[tuple[str, str]]:
-        """User and password for one render; both and its connections end with it."""
+        """Issue a credential for one render; it and its connections end with the render."""
         user, password = secrets.token_hex(8), secrets.token_hex(16)
         self._renders[f"{user}:{password}"] = traffic
         try:
@@ -74,7 +74,7 @@ class PinningProxy:
         task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """One request from the browser, on a connection of its own."""
+        """Serve one request from the browser, on its own connection."""
         try:
             with suppress(OSError, EOFError, asyncio.LimitOverrunError):
                 async with asyncio.timeout(HEAD_SECONDS):
@@ -100,7 +100,9 @@ class PinningProxy:
     async def _reach(
         self, request: ProxyRequest, traffic: Traffic, browser: Streams
     ) -> Streams | None:
-        """A connection to the host that may be written to; refusals and faults are told."""
+        """Open a connection to the host that is ready for writing; refusals and faults are
+        reported.
+        """
         place = place_of(request.url)
         try:
             reason = traffic.refusal(place) or self._guard.refusal_of_url(request.url)
@@ -133,7 +135,7 @@ class PinningProxy:
         return await asyncio.open_connection(sock=connection, limit=MAX_HEAD)
 
     async def _addresses(self, url: Url) -> list[AddrInfo]:
-        """All addresses of a host, each judged: one that is refused refuses the name."""
+        """All addresses of a host, each checked: one refused address refuses the name."""
         places = await self._resolve(url)
         for address, port in places:
             refusal = self._guard.refusal(ip_address(address.partition("%")[0]), port)
@@ -149,7 +151,7 @@ class PinningProxy:
         except (RefusedAddressError, TimeoutError):
             raise
         except OSError as error:
-            raise _UnknownNameError(error.errno, "the name is not known") from error
+            raise _UnknownNameError(error.errno, "the name does not resolve") from error
         return [(result["host"], result["port"]) for result in found]
 
 
@@ -164,7 +166,7 @@ def _addr_info(address: str, port: int) -> AddrInfo:
 
 
 def _depart(traffic: Traffic, place: str, browser: Streams, host: Streams) -> Streams | None:
-    """The last check, on the ready connection."""
+    """The final check, on the ready connection."""
     try:
         traffic.depart(place)
     except (LeaseLostError, ConnectionAbortedError):
@@ -176,7 +178,7 @@ def _depart(traffic: Traffic, place: str, browser: Streams, host: Streams) -> St
 
 @contextmanager
 def _held(traffic: Traffic, streams: Streams) -> Iterator[None]:
-    """Ties a connection to its render, and closes it."""
+    """Tie a connection to its render, and close it at the end."""
     _, writer = streams
     traffic.hold(writer.transport)
     try:

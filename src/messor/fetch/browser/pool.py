@@ -1,7 +1,7 @@
-"""The pool: one browser with a bounded life, and a bounded number of renders in it.
+"""The browser pool: one browser with a limited lifetime and a limited number of renders.
 
-The browser starts with the first render and is replaced when it has made many, has grown too
-large or is gone; a page that will not close takes the browser with it.
+The browser starts with the first render and is replaced when it has rendered many pages, grown too
+large or exited; a page that does not close takes the browser down with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WATCH_SECONDS = 0.5
 
 
 class BrowserPool:
-    """Renders pages in fresh contexts, and sees to it that they end."""
+    """Renders pages in fresh contexts and enforces their time limits."""
 
     def __init__(self, limits: BrowserLimits, proxy: str, agent: str, max_bytes: int) -> None:
         self._limits = limits
@@ -39,17 +39,17 @@ class BrowserPool:
         self._all_closed.set()
         self._idle: asyncio.TimerHandle | None = None
         self._watching: asyncio.Task[None] | None = None
-        self._errands: set[asyncio.Task[None]] = set()
-        self.chromium: Chromium | None = None  # the browser in use
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.chromium: Chromium | None = None  # the current browser
 
     async def render(self, url: Url, traffic: Traffic, credential: tuple[str, str]) -> Fetched:
-        """Render one page within its time; raises UnavailableError for the browser's faults."""
+        """Render one page within its time limit; raises UnavailableError for faults of the browser."""
         try:
             return await self._render(url, traffic, credential)
         except _DeadBrowserError:
             if traffic.has_departed:
                 raise
-        # It had died before it was asked for anything: another one is worth a try.
+        # The browser had died before this render began: one retry with a new one is worthwhile.
         return await self._render(url, traffic, credential)
 
     async def _render(self, url: Url, traffic: Traffic, credential: tuple[str, str]) -> Fetched:
@@ -65,7 +65,7 @@ class BrowserPool:
             if traffic.has_departed:
                 return _late(rendering)
             chromium.is_failing = True
-            raise _DeadBrowserError("The browser did not ask for the page in time.") from error
+            raise _DeadBrowserError("The browser did not request the page in time.") from error
         except Error as error:
             chromium.is_failing = not traffic.has_departed
             reason = error.message.partition("\n")[0]
@@ -75,18 +75,18 @@ class BrowserPool:
     async def _context(
         self, chromium: Chromium, credential: tuple[str, str]
     ) -> AsyncIterator[BrowserContext]:
-        """A context for one render. It is closed behind the render's back, within bounds."""
-        # Not abandoned half-way when the render is: what is opened must be closed.
+        """A context for one render; it is closed in the background, within a time limit."""
+        # Opening is not cancelled with the render: an opened context must be closed.
         opening = asyncio.ensure_future(chromium.open(self._proxy, credential, self._agent))
         try:
             yield await chromium.while_alive(asyncio.shield(opening))
         finally:
-            self._send(self._leave(chromium, opening))
+            self._run_in_background(self._leave(chromium, opening))
 
     async def close(self) -> None:
-        """Wait for what is being closed, and close the browser."""
-        while self._errands:
-            await asyncio.wait(self._errands)
+        """Wait for pending closes, then close the browser."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
         async with self._door:
             await self._discard()
 
@@ -104,7 +104,7 @@ class BrowserPool:
             raise
 
     async def _ready(self) -> Chromium:
-        """The browser, replaced first if it has to be."""
+        """The current browser, replaced first when necessary."""
         if self.chromium is not None and self._is_worn(self.chromium):
             await self._all_closed.wait()
             await self._discard()
@@ -134,7 +134,7 @@ class BrowserPool:
                 self._all_closed.set()
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(
-                    self._limits.idle_seconds, lambda: self._send(self._close_idle())
+                    self._limits.idle_seconds, lambda: self._run_in_background(self._close_idle())
                 )
             self._slots.release()
 
@@ -148,10 +148,10 @@ class BrowserPool:
         except TimeoutError:
             chromium.kill("a page could not be closed")
         except Error:
-            pass  # the browser is gone, and the context with it
+            pass  # the browser exited, and the context with it
 
     async def _watch(self, chromium: Chromium) -> None:
-        """Kill a browser that outgrows all bounds in the middle of a render."""
+        """Kill a browser that exceeds its memory limit during a render."""
         most = 2 * self._limits.memory_mb * 1_000_000
         while chromium.is_alive:
             await asyncio.sleep(WATCH_SECONDS)
@@ -172,19 +172,19 @@ class BrowserPool:
             chromium, self.chromium = self.chromium, None
             await chromium.close(self._limits.closing_seconds)
 
-    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(errand)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
 class _DeadBrowserError(UnavailableError):
-    """The browser broke while it was at work."""
+    """The browser broke during a render."""
 
 
 def _late(rendering: Render) -> Fetched:
     if rendering.has_answer:
         return Fetched(
-            Outcome.TIMEOUT, error="the page did not come to rest in time", error_type="timeout"
+            Outcome.TIMEOUT, error="the page did not settle in time", error_type="timeout"
         )
-    return Fetched(Outcome.TIMEOUT, error="no complete answer in time", error_type="timeout")
+    return Fetched(Outcome.TIMEOUT, error="no complete response in time", error_type="timeout")

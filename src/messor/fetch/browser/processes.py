@@ -1,4 +1,4 @@
-"""The browser's processes, by what /proc tells; where there is no /proc, nothing is known."""
+"""The browser's processes, read from /proc; without /proc nothing is known."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
-# What a process has for itself: the libraries that all of them share would be counted many times.
+# Private memory only: shared libraries would be counted once per process.
 _OWN_MEMORY = ("RssAnon:", "RssShmem:")
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below one."""
+    """All descendants of a process."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for process in _processes():
         children[parent(process)].append(process)
@@ -29,37 +29,37 @@ def descendants(pid: int) -> list[int]:
 
 
 def tree(*roots: int | None) -> dict[int, int]:
-    """Processes and all below them, each with its start: ids are used again."""
+    """Processes and their descendants, each with its start time, because process ids are reused."""
     known = [root for root in roots if root is not None]
     pids = {pid for root in known for pid in (root, *descendants(root))}
     return {pid: start for pid in pids if (start := started(pid))}
 
 
 def parent(pid: int) -> int:
-    """The parent's id; 0 for a process that is gone."""
+    """The parent's id; 0 when the process is gone."""
     return _stat(pid, 4)
 
 
 def started(pid: int) -> int:
-    """When a process started, in ticks of the system's clock; 0 for one that is gone."""
+    """Start time of a process in clock ticks; 0 when it is gone."""
     return _stat(pid, 22)
 
 
 def find_below(pid: int, mark: str) -> int | None:
-    """The topmost process below one whose command line has this mark."""
+    """The topmost descendant whose command line contains this marker."""
     marked = [process for process in descendants(pid) if mark in _read(process, "cmdline")]
     return next((process for process in marked if parent(process) not in marked), None)
 
 
 def option(pid: int, name: str) -> str | None:
     """The value of an option in a process's command line."""
-    # Chromium rewrites its own, with spaces between the words.
+    # Chromium rewrites its command line, with spaces between the arguments.
     words = _read(pid, "cmdline").replace("\0", " ").split()
     return next((word.partition("=")[2] for word in words if word.startswith(f"{name}=")), None)
 
 
 def own_memory(pids: Iterable[int]) -> int:
-    """Bytes of memory that processes have for themselves."""
+    """Bytes of private memory of these processes."""
     kilobytes = 0
     for pid in pids:
         for line in _read(pid, "status").splitlines():
@@ -79,7 +79,7 @@ def is_running(pid: int) -> bool:
 
 
 def kill(pids: Mapping[int, int]) -> None:
-    """End processes at once, those that are still the ones that started then."""
+    """Kill processes at once, skipping ids that were reused since."""
     for pid, start in pids.items():
         if started(pid) == start:
             with suppress(ProcessLookupError):
@@ -94,13 +94,13 @@ def _processes() -> list[int]:
 
 def _stat(pid: int, number: int) -> int:
     """A field of proc(5)'s stat, from the third on."""
-    # The name may contain anything; the fields after its closing bracket are plain.
+    # The name may contain anything; the fields after its closing parenthesis are plain.
     fields = _read(pid, "stat").rpartition(")")[2].split()
     return int(fields[number - 3]) if fields else 0
 
 
 def _read(pid: int, name: str) -> str:
-    """A file of a process; empty when the process is gone."""
+    """A /proc file of a process; empty when the process is gone."""
     with suppress(OSError):
         return (_PROC / str(pid) / name).read_text("utf-8", "replace")
     return ""

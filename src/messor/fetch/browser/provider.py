@@ -28,7 +28,7 @@ logger = room_logger(__name__)
 
 
 class BrowserProvider:
-    """Renders pages. Nothing starts before the first of them."""
+    """Renders pages; starts nothing before the first render."""
 
     name = "browser"
     paid = False
@@ -49,10 +49,10 @@ class BrowserProvider:
 
     @property
     def resting(self) -> None:
-        """It is installed or it is not."""
+        """Never paused: the browser is installed or it is not."""
 
     async def fetch(self, href: str, permit: Permit) -> Fetched:
-        """Render one page; never raises for what a site or the browser does."""
+        """Render one page; never raises for faults of the site or the browser."""
         started = clock.now()
         url = parse(href)
         refusal = "not a web address" if url is None else self._guard.refusal_of_url(url)
@@ -68,7 +68,7 @@ class BrowserProvider:
         return fetched
 
     async def close(self) -> None:
-        """Close the browser and the proxy; no process of theirs is left."""
+        """Close the browser and the proxy, with all their processes."""
         if self.pool is not None:
             await self.pool.close()
         await self._proxy.close()
@@ -92,7 +92,7 @@ class BrowserProvider:
         return fetched
 
     async def _start(self) -> BrowserPool:
-        """The pool, made when first needed: Playwright is optional, and slow to load."""
+        """The pool, created on first use: Playwright is optional and slow to import."""
         missing = why_unavailable(self._limits)
         if missing is not None:
             raise UnavailableError(missing)

@@ -1,7 +1,7 @@
-"""Carrying bytes between browser and host once a connection may be used, counted both ways.
+"""Relays bytes between browser and host over an approved connection, counted in both directions.
 
-A tunnel is carried as it is. A plain request is carried as one message: neither a body longer
-than announced nor a second request follows it to the host.
+A tunnel is relayed as is. A plain request is relayed as one message: neither a body longer than
+announced nor a second request reaches the host.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ async def carry(request: ProxyRequest, traffic: Traffic, browser: Streams, host:
 async def _pass_message(
     request: ProxyRequest, traffic: Traffic, browser: Streams, host: Streams
 ) -> bool:
-    """One plain request with its body, and the head of its answer."""
+    """Relay one plain request with its body, and the head of its response."""
     place, length = place_of(request.url), request.body_length
     if length is None:
         reply(browser, 411, "Length Required")
@@ -56,7 +56,7 @@ async def _pass_message(
 
 
 async def _pass_head(place: str, traffic: Traffic, browser: Streams, host: Streams) -> bool:
-    """The final answer's head; what is merely informational (1xx) is dropped."""
+    """Relay the final response's head; informational ones (1xx) are dropped."""
     while True:
         head = await host[0].readuntil(b"\r\n\r\n")
         answer = final_answer(head)
@@ -78,7 +78,7 @@ async def _pump(source: StreamReader, sink: StreamWriter, may_go: Callable[[int]
 
 
 def _reset(writer: StreamWriter) -> None:
-    """Break a connection so that the other side sees it: an end in good order looks complete."""
+    """Abort a connection so that the other side notices: a graceful close would look complete."""
     connection = writer.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -86,13 +86,13 @@ def _reset(writer: StreamWriter) -> None:
 
 
 async def _drop(source: StreamReader) -> None:
-    """Wait for the browser to hang up; a second request on this connection goes nowhere."""
+    """Wait for the browser to hang up; a second request on this connection is discarded."""
     while await source.read(CHUNK):
         pass
 
 
 async def _either(*ways: Coroutine[Any, Any, None]) -> None:
-    """Both directions, until one of them ends."""
+    """Run both directions until one of them ends."""
     tasks = [asyncio.ensure_future(way) for way in ways]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -105,6 +105,6 @@ async def _either(*ways: Coroutine[Any, Any, None]) -> None:
 
 
 def reply(browser: Streams, status: int, reason: str, extra: str = "") -> None:
-    """An answer of the proxy itself."""
+    """A response of the proxy itself."""
     head = f"HTTP/1.1 {status} {reason}\r\n{extra}Content-Length: 0\r\nConnection: close\r\n\r\n"
     browser[1].write(head.encode())

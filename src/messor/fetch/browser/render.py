@@ -1,8 +1,8 @@
-"""One render: the page is asked for, answers, comes to rest and is read.
+"""One render: the page is requested, responds, settles and is read.
 
-Its answer is judged before the browser acts on it: a redirect is reported and not followed, an
-error or another type is not rendered. Wherever the page itself wants to go afterwards is reported
-as a redirect too.
+Its response is checked before the browser acts on it: a redirect is reported and not followed, an
+error or another content type is not rendered. Later navigations of the page are reported as
+redirects too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from messor.fetch.classify import REDIRECTS, is_html, name_outcome
 from messor.fetch.outcome import Fetched, Outcome
 from messor.web.urls import Url, parse
 
-# What the kept document does not need. Frames have documents of their own, which are not kept.
+# Not needed for the stored document. Frames have documents of their own, which are not stored.
 UNWANTED = frozenset(
     {"image", "media", "font", "texttrack", "manifest", "ping", "beacon", "cspreport"}
 )
@@ -33,24 +33,24 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _TLS_ERROR = re.compile(r"ERR_(CERT|SSL|BAD_SSL)_")
 
 
-_IN_WORDS = {
+_DESCRIPTIONS = {
     "ERR_NAME_NOT_RESOLVED": "the name does not resolve",
     "ERR_CONNECTION_REFUSED": "the connection was refused",
     "ERR_CONNECTION_RESET": "the connection was reset",
     "ERR_CONNECTION_CLOSED": "the connection was closed",
     "ERR_CONNECTION_TIMED_OUT": "no connection in time",
-    "ERR_TIMED_OUT": "no complete answer in time",
-    "ERR_EMPTY_RESPONSE": "the server closed the connection without an answer",
+    "ERR_TIMED_OUT": "no complete response in time",
+    "ERR_EMPTY_RESPONSE": "the server closed the connection without a response",
     "ERR_TOO_MANY_REDIRECTS": "it redirects too often",
 }
 
 
-def _in_words(code: str) -> str:
-    """What Chromium calls an error, for people; its own name for those who look it up."""
+def _describe(code: str) -> str:
+    """Explain Chromium's error code, with the code itself for look-up."""
     if _TLS_ERROR.match(code):
         return f"its certificate or TLS is not valid (in the browser, {code})"
-    told = _IN_WORDS.get(code, "the page could not be loaded")
-    return f"{told} (in the browser, {code})"
+    message = _DESCRIPTIONS.get(code, "the page could not be loaded")
+    return f"{message} (in the browser, {code})"
 
 
 class Render:
@@ -62,18 +62,18 @@ class Render:
         self._limits = limits
         self._max_bytes = max_bytes
         self._answer: Fetched | None = None
-        self._location: str | None = None  # where the page wants to go
+        self._location: str | None = None  # where the page navigates to
         self._has_begun = False
         self._is_cut = False
         self._is_done = False
-        self._is_over = asyncio.Event()  # nothing more of the document will come
-        self._errands: set[asyncio.Future[Any]] = set()
+        self._is_over = asyncio.Event()  # the document will receive nothing more
+        self._tasks: set[asyncio.Future[Any]] = set()
 
     async def run(self, context: BrowserContext) -> Fetched:
-        """Render the page; raises the driver's error when it is the browser's fault."""
+        """Render the page; raises the driver's error for a fault of the browser."""
         await context.route("**/*", self._route)
         self._page = await context.new_page()
-        context.on("page", lambda popup: self._send(popup.close))
+        context.on("page", lambda popup: self._run_in_background(popup.close))
         self._page.on("requestfailed", self._note_failure)
         self._cdp = await context.new_cdp_session(self._page)
         await self._intercept_answers()
@@ -88,7 +88,7 @@ class Render:
         except Error as error:
             return self._explain(error)
         finally:
-            await self._end_errands()
+            await self._cancel_tasks()
 
     @property
     def has_answer(self) -> bool:
@@ -97,11 +97,13 @@ class Render:
     async def _intercept_answers(self) -> None:
         tree = await self._cdp.send("Page.getFrameTree")
         self._main_frame: str = tree["frameTree"]["frame"]["id"]
-        self._cdp.on("Fetch.requestPaused", lambda event: self._send(self._judge, event))
+        self._cdp.on(
+            "Fetch.requestPaused", lambda event: self._run_in_background(self._judge, event)
+        )
         await self._cdp.send("Fetch.enable", {"patterns": [_ANSWERS]})
 
     async def _judge(self, event: dict[str, Any]) -> None:
-        """Let the browser have an answer, or not."""
+        """Release or block a paused response."""
         paused = {"requestId": event["requestId"]}
         is_page = event["frameId"] == self._main_frame and "responseStatusCode" in event
         if not is_page or await self._may_render(event):
@@ -110,9 +112,9 @@ class Render:
             await self._cdp.send("Fetch.failRequest", {**paused, "errorReason": "Aborted"})
 
     async def _may_render(self, event: dict[str, Any]) -> bool:
-        """Whether the page's answer is a document to be rendered."""
+        """Whether the page's response is a document to render."""
         if self._traffic.failure is not None:
-            return False  # the answer is our own proxy's
+            return False  # the response is our own proxy's
         asked = parse(event["request"]["url"])
         if asked is None or asked.href != self._url.href:  # an upgrade within the browser
             self._leave_for(asked)
@@ -125,7 +127,7 @@ class Render:
         return await self._is_page_after_all(answer, event["requestId"])
 
     async def _is_page_after_all(self, answer: Fetched, request_id: str) -> bool:
-        """Take the body as it came; one without a type is judged by how it begins."""
+        """Take the body as received; one without a type is judged by its beginning."""
         try:
             body = await self._cdp.send("Fetch.getResponseBody", {"requestId": request_id})
         except Error:
@@ -137,7 +139,7 @@ class Render:
         return answer.content_type is None and is_html(None, answer.body) and answer.status == 200
 
     async def _arrive(self) -> None:
-        """Wait for the whole document; one that broke off or tried to leave may never be."""
+        """Wait for the whole document; one that broke off or navigated away may never complete."""
         ways = {asyncio.ensure_future(self._load()), asyncio.ensure_future(self._is_over.wait())}
         try:
             done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -152,7 +154,7 @@ class Render:
         await self._page.wait_for_load_state("domcontentloaded", timeout=0)
 
     async def _settle(self) -> None:
-        """Wait for a quiet network, but not for long."""
+        """Wait for an idle network, up to a limit."""
         with suppress(RestlessError):
             await self._page.wait_for_load_state(
                 "networkidle", timeout=self._limits.settle_seconds * 1000
@@ -166,12 +168,12 @@ class Render:
         here = parse(self._page.url)
         if here is None or place_of(here) != self._traffic.lane:
             self._answer.outcome = Outcome.EMPTY
-            self._answer.error = "the page replaced itself by something that is not of the site"
+            self._answer.error = "the page replaced itself with content from outside the site"
             return self._answer
         return as_rendered(self._answer, html, self._max_bytes)
 
     def _explain(self, error: Exception) -> Fetched:
-        """What became of a page that could not be rendered."""
+        """The result for a page that could not be rendered."""
         if self._traffic.failure is not None:
             return self._traffic.failure
         if self._location is not None:
@@ -186,11 +188,11 @@ class Render:
         if self._answer is not None and code[1] == "ERR_ABORTED":
             return name_outcome(self._answer)
         kind = "tls" if _TLS_ERROR.match(code[1]) else "protocol"
-        return Fetched(Outcome.ERROR, error=_in_words(code[1]), error_type=kind)
+        return Fetched(Outcome.ERROR, error=_describe(code[1]), error_type=kind)
 
     def _too_large(self) -> Fetched:
         most = self._limits.traffic_bytes
-        sentence = f"the page and its parts are more than {most} bytes"
+        sentence = f"the page and its sub-resources are more than {most} bytes"
         return Fetched(Outcome.TOO_LARGE, error=sentence, error_type="too_large")
 
     def _redirected(self, location: str) -> Fetched:
@@ -203,7 +205,7 @@ class Render:
             if self._may_ask(route.request):
                 await route.continue_()
             elif route.request.is_navigation_request():
-                await route.abort("aborted")  # the document that is there stays
+                await route.abort("aborted")  # the current document stays
             else:
                 await route.abort("blockedbyclient")
 
@@ -217,10 +219,10 @@ class Render:
         return url is None or self._traffic.may_ask(place_of(url))
 
     def _may_navigate(self, request: Request) -> bool:
-        """Only the page itself may be gone to, once."""
+        """Only the page itself may be navigated to, once."""
         try:
             is_main = request.frame == self._page.main_frame
-        except Error:  # a window that is only being opened
+        except Error:  # a window that is still opening
             is_main = False
         if not is_main:
             self._traffic.blocked["frame"] += 1
@@ -235,7 +237,9 @@ class Render:
         return False
 
     def _note_failure(self, request: Request) -> None:
-        """The page itself broke off after it began; ended by its own script it is complete."""
+        """Record that the page broke off after it began; if its own script ended it, it is
+        complete.
+        """
         is_page = request.is_navigation_request() and parse(request.url) == self._url
         if is_page and self._answer is not None and request.failure != "net::ERR_ABORTED":
             self._is_cut = True
@@ -245,29 +249,29 @@ class Render:
         if url is not None and url.href != self._url.href:
             self._location = self._location or url.href
 
-    def _send(self, errand: Callable[..., Awaitable[None]], *args: Any) -> None:
-        """Do this beside the render, as long as it lasts."""
+    def _run_in_background(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
+        """Run work concurrently with the render, cancelled when it ends."""
         if self._is_done:
             return
 
-        # Called within the task: one that is cancelled before it began leaves nothing unawaited.
+        # Created within the task: a task cancelled before it starts leaves no coroutine unawaited.
         async def run() -> None:
             with suppress(Error):  # the page may be gone by now
-                await errand(*args)
+                await work(*args)
 
         task = asyncio.ensure_future(run())
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _end_errands(self) -> None:
-        """None outlives the render, and events that come late start none."""
+    async def _cancel_tasks(self) -> None:
+        """Cancel background work; late events start none."""
         self._is_done = True
-        errands = list(self._errands)
-        for errand in errands:
-            errand.cancel()
-        await asyncio.gather(*errands, return_exceptions=True)
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _truncated() -> Fetched:
-    sentence = "the answer ended before it was complete"
+    sentence = "the response ended before it was complete"
     return Fetched(Outcome.ERROR, error=sentence, error_type="truncated")

@@ -1,11 +1,11 @@
-// The document as it stands, null when it is longer than `most`. What no visitor sees, by all of the page's
-// style sheets, carries `mark`; the marks are gone again before a script of the page runs. What a closed
-// <details> holds can be opened: it is judged by its own style.
+// The current document, null when it is longer than `most`. Elements that are invisible, by all of the page's
+// style sheets, carry the attribute `mark`, which is removed before any script of the page runs. The content of
+// a closed <details> can be opened: it is judged by its own style.
 (most, mark, limit) => {
   const root = document.documentElement;
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : '';
   const isClear = colour => colour === 'transparent' || /^rgba\(.*, 0(\.0\d*)?\)$/.test(colour);
-  const grounds = new Map([[null, 'rgb(255, 255, 255)']]);  // the colour behind an element, '' a picture
+  const grounds = new Map([[null, 'rgb(255, 255, 255)']]);  // the colour behind an element, '' for an image
   const ground = element => {
     if (!grounds.has(element)) {
       const style = getComputedStyle(element);
@@ -14,7 +14,7 @@
     }
     return grounds.get(element);
   };
-  const folds = new Map([[null, false]]);  // whether an element is cut down to nothing by those around it
+  const folds = new Map([[null, false]]);  // whether an ancestor clips an element to nothing
   const isFolded = element => {
     if (!folds.has(element)) {
       const box = element.getBoundingClientRect();
@@ -39,9 +39,9 @@
   const marked = [];
   const found = document.body ? document.body.querySelectorAll('*:not(script, style, template, noscript)') : [];
   for (const element of Array.prototype.slice.call(found, 0, limit)) {
-    const speaks = Array.prototype.some.call(
+    const hasText = Array.prototype.some.call(
       element.childNodes, node => node.nodeType === 3 && node.data.trim() !== '');
-    if (speaks && !element.closest(`[${mark}]`) && isUnseen(element)) {
+    if (hasText && !element.closest(`[${mark}]`) && isUnseen(element)) {
       element.setAttribute(mark, '');
       marked.push(element);
     }

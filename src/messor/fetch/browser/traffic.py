@@ -1,4 +1,4 @@
-"""The traffic of one render: what it may ask of whom, what it did, and its permit.
+"""The traffic of one render: its limits, its counts and its permit.
 
 Two callers count here: the page's routes see each request, the proxy each connection. Only the
 proxy is a barrier; requests within a TLS connection are counted by the routes alone.
@@ -18,14 +18,14 @@ from messor.fetch.outcome import Fetched, Outcome
 from messor.politeness.pace import Permit
 from messor.web.urls import Url
 
-MAX_HOSTS = 100  # told apart in the count; a page may name as many as it likes
-MAX_REFUSALS = 20  # told with their reasons
+MAX_HOSTS = 100  # counted separately; a page may name any number
+MAX_REFUSALS = 20  # recorded with their reasons
 OTHERS = "(others)"
 
 
 @dataclass(slots=True)
 class HostCount:
-    """What one render had to do with one host."""
+    """Counts of one render for one host."""
 
     requests: int = 0
     connections: int = 0
@@ -34,16 +34,16 @@ class HostCount:
 
 
 class Traffic:
-    """One render's account, open until the render ends."""
+    """Traffic account of one render, open until the render ends."""
 
     def __init__(self, url: Url, permit: Permit, limits: BrowserLimits) -> None:
         self.lane = place_of(url)
-        self.failure: Fetched | None = None  # why the page itself could not be had
+        self.failure: Fetched | None = None  # why the page itself could not be fetched
         self.lost: LeaseLostError | None = None
-        self.limit: str | None = None  # the first one that was reached
-        self.has_departed = False  # the page itself was asked for
+        self.limit: str | None = None  # the first limit that was reached
+        self.has_departed = False  # the page itself was requested
         self.is_closed = False
-        self.blocked: Counter[str] = Counter()  # requests not made, by type
+        self.blocked: Counter[str] = Counter()  # requests blocked, by type
         self.hosts: dict[str, HostCount] = {}
         self._permit = permit
         self._limits = limits
@@ -59,7 +59,7 @@ class Traffic:
         return bool(self._refusals)
 
     def may_ask(self, place: str) -> bool:
-        """Count a request of the page, besides that for the page itself."""
+        """Count a request of the page, other than the one for the page itself."""
         self._requests[place == self.lane] += 1
         self._count(place).requests += 1
         reason = self._excess(self._requests, place, main=0)
@@ -68,16 +68,18 @@ class Traffic:
         return reason is None
 
     def refusal(self, place: str) -> str | None:
-        """Count a connection about to be made; why it may not be, None when it may."""
+        """Count a connection about to be made; the reason if it is refused, else None."""
         if self.is_closed:
             return "the render has ended"
         if place != self.lane and not self.has_departed:
-            return "nothing goes out before the page's own request"
+            return "no connection is allowed before the page's own request"
         self._connections[place == self.lane] += 1
         return self._excess(self._connections, place, main=1)
 
     def depart(self, place: str) -> None:
-        """Use the permit on the first ready connection to the lane's host, and tell of each."""
+        """Use the permit on the first ready connection to the lane's host, and record each
+        departure.
+        """
         if self.is_closed:
             raise ConnectionAbortedError("the render has ended")
         if place == self.lane and not self.has_departed:
@@ -90,7 +92,7 @@ class Traffic:
         self._count(place).connections += 1
 
     def sent(self, place: str, size: int) -> bool:
-        """Count bytes to a host; whether there may be more."""
+        """Count bytes to a host; whether more are allowed."""
         self._count(place).bytes += size
         self._bytes += size
         if self._bytes <= self._limits.traffic_bytes:
@@ -99,25 +101,25 @@ class Traffic:
         return False
 
     def received(self, place: str, size: int) -> bool:
-        """Count bytes from a host; whether there may be more."""
+        """Count bytes from a host; whether more are allowed."""
         if place == self.lane and not self._is_answered:
             self._is_answered = True
             self._permit.answered()
         return self.sent(place, size)
 
     def refuse(self, place: str, reason: str) -> None:
-        """Note a refusal; of the page itself it is the render's failure."""
+        """Record a refusal; if it concerns the page itself, the render fails."""
         self._count(place).refused += 1
         if len(self._refusals) < MAX_REFUSALS:
             self._refusals.append(f"{place}: {reason}")
         self._fail(place, Outcome.REFUSED_ADDRESS, reason, "refused_address")
 
     def break_off(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
-        """A host could not be reached or broke the protocol."""
+        """Record that a host could not be reached or broke the protocol."""
         self._fail(place, outcome, error, error_type)
 
     def hold(self, transport: asyncio.WriteTransport) -> None:
-        """Remember a connection, to be cut when the render ends."""
+        """Track a connection, to be closed when the render ends."""
         self._open.add(transport)
 
     def release(self, transport: asyncio.WriteTransport) -> None:
@@ -131,7 +133,7 @@ class Traffic:
         self._open.clear()
 
     def summary(self) -> dict[str, Any]:
-        """The account, for the fetch's detail."""
+        """The counts, for the fetch's detail."""
         return {
             "hosts": {host: asdict(count) for host, count in self.hosts.items()},
             "bytes": self._bytes,
@@ -141,7 +143,8 @@ class Traffic:
         }
 
     def _fail(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
-        # Once the lane's host was reached the page itself is out: later failures are of parts.
+        # Once the lane's host was reached the page itself was requested: later failures concern
+        # sub-resources.
         if place == self.lane and not self.has_departed and self.failure is None:
             self.failure = Fetched(outcome, error=error, error_type=error_type)
 
@@ -151,7 +154,7 @@ class Traffic:
         if counted[is_here] <= most:
             return None
         self._reach("requests_here" if is_here else "requests_elsewhere")
-        return "the render has made all its requests"
+        return "the render has used up its requests"
 
     def _reach(self, limit: str) -> None:
         self.limit = self.limit or limit
@@ -163,5 +166,5 @@ class Traffic:
 
 
 def place_of(url: Url) -> str:
-    """What counts as one host: the name, and the port unless it is one of the web's."""
+    """The key of a host: its name, and its port unless that is 80 or 443."""
     return url.host if url.port in WEB_PORTS else f"{url.host}:{url.port}"

@@ -1,7 +1,7 @@
-"""Quality gates: whether an answer is the page that was asked for.
+"""Quality gates: whether a response is the requested page.
 
-Pure functions of one answer, run on every page. What follows from a verdict — a retry, the next
-provider, a raised risk — is left to the router and to `courtesy`.
+Pure functions of one response, run on every page. What follows from a verdict (a retry, the next
+provider, a raised risk) is left to the router and to `politeness`.
 """
 
 from messor.fetch.gates.judge import judge

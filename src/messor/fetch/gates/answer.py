@@ -1,7 +1,7 @@
-"""An answer as the detectors look at it: lower-case text, title, markup within bounds.
+"""A response as the detectors see it: lower-case text, title, bounded markup.
 
-Made only for answers that are worth a closer look; everything here is linear in what it is given
-and bounded, since hostile markup is the normal case.
+Built only for responses that need a closer look; everything here is linear and bounded, since
+hostile markup is the normal case.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from messor.web.html import PageReading
 
-# Challenge pages are small; what is longer shows itself at its beginning or its end.
+# Challenge pages are small; longer ones are recognisable by their beginning or end.
 HEAD_CHARS = 65_536
 TAIL_CHARS = 16_384
 TEXT_CHARS = 4_000
 
-# Below this much visible text a page may be a shell or a block; real pages have more.
-# Two hundred words of ten letters: whatever has fewer words is looked at.
+# Below this much visible text a page may be a shell or a block; real pages have more. About two
+# hundred words: pages with fewer words are examined.
 THIN_CHARS = 2_000
 _LETTERS_PER_WORD = 10
 
@@ -33,14 +33,14 @@ _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2026": "...", "*": None
 
 @dataclass(frozen=True, slots=True)
 class GateInput:
-    """One answer, as far as the detectors need it."""
+    """One response, as far as the detectors need it."""
 
     status: int
     url: str
-    title: str  # as `plain` makes it
-    lines: tuple[str, ...]  # of visible text, as `plain` makes them
-    text: str  # the same in one line
-    length: int  # of the visible text in characters
+    title: str  # normalised by `plain`
+    lines: tuple[str, ...]  # of visible text, normalised by `plain`
+    text: str  # the same on one line
+    length: int  # of the visible text, in characters
     words: int
     html: str  # beginning and end of the markup
     links: int
@@ -51,12 +51,12 @@ class GateInput:
 
 
 def look_at(status: int, html: str, reading: PageReading | None, url: str = "") -> GateInput:
-    """An answer from its reading, or from its markup alone where it was not read."""
+    """Build the input from a page's reading, or from its markup alone where it was not read."""
     is_whole = len(html) <= HEAD_CHARS + TAIL_CHARS
     markup = html if is_whole else html[:HEAD_CHARS] + html[-TAIL_CHARS:]
     if reading is None:
         title, text = _title(markup), _visible_text(markup)
-        # What was not looked at may be all of the text.
+        # The part that was not examined may be all text.
         length, links = len(text) if is_whole else THIN_CHARS, markup.count("<a ")
     else:
         title, text = reading.title, reading.markdown
@@ -69,7 +69,7 @@ def look_at(status: int, html: str, reading: PageReading | None, url: str = "") 
 
 
 def plain(text: str) -> str:
-    """Text in the form in which phrases are written here: lower case, one space, no ornaments."""
+    """Normalise text to the form of the phrase lists: lower case, single spaces, plain quotes."""
     return " ".join(text.translate(_PLAIN).lower().split()).strip("#>-| ")
 
 
@@ -79,7 +79,7 @@ def _title(html: str) -> str:
 
 
 def _visible_text(html: str) -> str:
-    """The text between tags, without a parser: enough to look for phrases in."""
+    """The text between tags, without a parser: good enough to search for phrases."""
     parts = []
     at = 0
     while (unseen := _UNSEEN.search(html, at)) is not None:

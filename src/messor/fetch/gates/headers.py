@@ -1,7 +1,7 @@
-"""What headers and cookies tell of a protection vendor.
+"""Protection vendors recognised by headers and cookies.
 
-A few headers say that this very answer is a challenge; most only show that a vendor stands before
-the site, which is a trace and no block.
+A few headers mean that this response is a challenge; most only show that a vendor fronts the site,
+which is a trace and not a block.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from messor.fetch.gates.verdict import Block
 
-# Header → vendor and the values that mean a challenge or denial (empty: any value does).
+# Header → vendor and the values that mean a challenge or denial (empty: any value).
 _CHALLENGES: dict[str, tuple[str, frozenset[str]]] = {
     "cf-mitigated": ("cloudflare", frozenset()),
     "x-vercel-mitigated": ("vercel", frozenset()),
@@ -43,7 +43,7 @@ _TRACES = {
     "x-queueit-connector": "queue-it",
 }
 
-# Header → part of its value → vendor.
+# Header → substring of its value → vendor.
 _VALUES: dict[str, tuple[tuple[str, str], ...]] = {
     "server": (
         ("akamaighost", "akamai"),
@@ -154,14 +154,14 @@ _TELLING = frozenset({"set-cookie", *_VALUES, *_CHALLENGES, *_TRACES})
 
 @dataclass(slots=True)
 class HeaderReading:
-    """The block that headers show by themselves, and the vendors they name."""
+    """The block that the headers prove by themselves, and the vendors they name."""
 
     block: Block | None
     traces: list[str]
 
 
 def read_headers(headers: Mapping[str, str]) -> HeaderReading:
-    """One pass over the headers; the case of their names does not matter."""
+    """Scan the headers once; names are case-insensitive."""
     found = HeaderReading(None, [])
     for given, value in headers.items():
         name = given.lower()
@@ -188,7 +188,7 @@ def _read_challenge(name: str, value: str, found: HeaderReading) -> None:
 
 
 def _read_cookies(value: str, traces: list[str]) -> None:
-    """Vendors by their cookies' names; several cookies may stand in one value, one per line."""
+    """Vendors by cookie name; one value may hold several cookies, one per line."""
     for line in value.split("\n"):
         name = line.partition("=")[0].strip().lower()
         if name in _COOKIES:

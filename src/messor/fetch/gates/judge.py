@@ -1,7 +1,7 @@
-"""The judge: from one answer to a verdict.
+"""The judge: from one response to a verdict.
 
-An ordinary page is recognised by its status, headers, title and amount of text, and nothing of
-it is scanned. Only an answer that stands out is looked at closely.
+An ordinary page is recognised by its status, headers, title and amount of text without scanning its
+markup. Only a conspicuous response is examined closely.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from messor.web.html import PageReading
 MIN_BYTES = 2_048
 MIN_TEXT_RATIO = 0.05
 
-# A page with more text is not judged to be a block by its markup or title.
+# A page with more text is not judged a block by its markup or title.
 _BLOCK_CHARS = 1_500
 # Above this a page has content, and its scripts are not searched for traces.
 _TRACE_CHARS = 800
 # Text without a single tag, served as a page.
 _BARE_CHARS = 200
 _GONE = frozenset({404, 410})
-# What could show something to a reader although there is no text.
+# What can be visible to a reader although there is no text.
 _SHOWS = ("<script", "<iframe", "<frame", "<img", "<svg", "<canvas", "<video", "<object", "<embed",
           "http-equiv")  # fmt: skip
-# Titles that are judged with the content, not on their own.
+# Title kinds that are judged with the content, not on their own.
 _NO_BOT_BLOCK = (None, LOGIN_WALL, CONSENT_WALL, NOT_FOUND)
 _CLEAN = GateVerdict()
 
@@ -60,11 +60,11 @@ def judge(
     size: int,
     url: str = "",
 ) -> GateVerdict:
-    """Which gates an answer fails, whether it is a block, and the friction it shows.
+    """The gates a response fails, whether it is a block, and the friction it shows.
 
-    `html` is the decoded text and `size` its length in bytes. Without a reading the markup alone
-    is judged, with `url` where it is known, and only for being a block: what a page lacks can be
-    said of one that was read.
+    `html` is the decoded text and `size` its length in bytes. Without a reading only the markup is
+    judged, with `url` where known, and only for being a block: missing content can only be judged
+    on a page that was read.
     """
     seen = read_headers(headers)
     if reading is None:
@@ -122,7 +122,7 @@ def _measures(answer: GateInput, size: int) -> set[str]:
 def _content_gates(
     answer: GateInput, html: str, reading: PageReading, block: Block | None
 ) -> set[str]:
-    """What an answer that was read lacks."""
+    """The content gates failed by a response that was read."""
     failed = {"text_ratio"} if reading.text_length < MIN_TEXT_RATIO * len(html) else set()
     if block is not None or not answer.is_success:
         return failed
@@ -136,7 +136,7 @@ def _content_gates(
 
 
 def _block(answer: GateInput) -> Block | None:
-    """The block an answer is; a refusing status is one, whatever comes with it."""
+    """The block a response is, if any; a refusing status is one regardless of content."""
     refused = answer.status in FRICTION_STATUS
     if refused or answer.length < _BLOCK_CHARS:
         block = challenge_in(answer.html)
@@ -174,7 +174,7 @@ def _wall(answer: GateInput, named: str | None) -> Block | None:
 
 
 def _emptiness(answer: GateInput, html: str) -> Block | None:
-    """A page that shows nothing and cannot: it stands in the place of one that would."""
+    """A page that shows nothing and cannot: it replaces one that would."""
     if _is_bare_text(answer, html):
         return Block(EMPTY, answer.text)
     markup = answer.html.lower()
@@ -184,7 +184,7 @@ def _emptiness(answer: GateInput, html: str) -> Block | None:
 
 
 def _is_bare_text(answer: GateInput, html: str) -> bool:
-    """A line of text and not one tag; data such as JSON is something else."""
+    """A line of text without any tag; data such as JSON does not count."""
     return 0 < len(html) < 2 * _BARE_CHARS and (
         answer.length < _BARE_CHARS and "<" not in html and html.lstrip()[:1] not in ("{", "[")
     )

@@ -1,7 +1,7 @@
-"""What block pages say to people, in the major languages.
+"""Phrases of block pages, in the major languages.
 
-Written as `answer.plain` makes text: lower case, straight apostrophes, single spaces. A sentence
-counts only where the page has little else to say; how little is part of its entry.
+Normalised as by `answer.plain`: lower case, straight apostrophes, single spaces. A sentence counts
+only where the page has little other text; how little is part of its entry.
 """
 
 # ruff: noqa: RUF001 - sentences in many alphabets
@@ -20,11 +20,11 @@ from messor.fetch.gates.verdict import (
     Block,
 )
 
-# How much text a page may have besides the sentence.
+# Maximum length of a page's text around the sentence.
 _PAGE = 1_500
 _NOTE = 700
 
-# Sentence → whose or what block, and how long the page's text may be.
+# Sentence → vendor or kind of block, and the maximum length of the page's text.
 _SENTENCES: tuple[tuple[str, str, int], ...] = (
     ("checking your browser before accessing", "cloudflare", _PAGE),
     ("enable javascript and cookies to continue", "cloudflare", _PAGE),
@@ -262,7 +262,7 @@ _SENTENCES: tuple[tuple[str, str, int], ...] = (
     ("je staat nu in de wachtrij", WAITING_ROOM, _PAGE),
 )
 
-# Beginnings of a line on a page that says nothing else.
+# Beginnings of a line on a page without other text.
 _OPENINGS: tuple[tuple[str, str], ...] = (
     ("access denied", DENIED),
     ("access forbidden", DENIED),
@@ -297,7 +297,7 @@ _OPENING_CHARS = 400
 
 
 def sentence_in(answer: GateInput) -> Block | None:
-    """The sentence by which a page says that it is no content."""
+    """The sentence that identifies a page as a block, if any."""
     for sentence, by, limit in _SENTENCES:
         if answer.length < limit and sentence in answer.text:
             return Block(by, sentence)

@@ -1,4 +1,4 @@
-"""Shells of single-page applications: markup that only a browser's scripts will fill."""
+"""Shells of single-page applications: markup that only scripts in a browser will fill."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from messor.fetch.gates.answer import GateInput
 
-# A shell has fewer words than this in all.
+# A shell has fewer words than this in total.
 MAX_WORDS = 200
-# Where the element's name alone proves little, the page must be nearly bare.
+# Where the element's name alone proves little, the page must be nearly empty.
 _BARE_WORDS = 50
 _SCAN_CHARS = 131_072
 
-# Ids that frameworks give to the element they fill.
+# Ids that frameworks give to their mount element.
 _FRAMEWORK_IDS = (
     "root|__next|__nuxt|__layout|___gatsby|gatsby-focus-wrapper|svelte|sveltekit-root|react-root"
     "|reactroot|react-app|react-mount|app-root|approot|app_root|app-mount|vue-app|vueapp|q-app|__app"
@@ -66,7 +66,9 @@ def is_shell(answer: GateInput, html: str) -> bool:
 
 
 def _has_mount(markup: str, words: int) -> bool:
-    """A framework's element with few words, or one of any such name with nothing in it."""
+    """Whether a framework's mount element has few words, or an element with a similar name is
+    empty.
+    """
     at = 0
     for _ in range(_MOUNTS):
         found = _MOUNT.search(markup, at)

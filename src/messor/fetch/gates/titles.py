@@ -1,6 +1,6 @@
-"""What the titles of pages that stand in the content's place are, in the major languages.
+"""Titles of pages shown in place of the content, in the major languages.
 
-Written in lower case with straight apostrophes; marks around a part do not count.
+In lower case with straight apostrophes; punctuation around a part is ignored.
 """
 
 # ruff: noqa: RUF001 - titles in many alphabets
@@ -22,7 +22,7 @@ from messor.fetch.gates.verdict import (
 
 NOT_FOUND = "not_found"
 
-# Parts of a title, between its separators, that name the kind of page; whole parts only.
+# Parts of a title, between its separators, that name the kind of page; matched as a whole.
 _PARTS: dict[str, str] = {
     part: by
     for by, parts in {
@@ -220,7 +220,7 @@ _SEPARATOR = re.compile(r"[|•·–—:»«]| - ")
 
 
 def kind_of_title(title: str) -> str | None:
-    """Whose or what kind of page a title names, NOT_FOUND among them; None for most titles."""
+    """The vendor or kind of page that a title names, NOT_FOUND included; None for most titles."""
     whole = title.lower().replace("’", "'").strip(_MARKS)
     found = _BY_PART.get(whole)
     if found is not None or not whole:

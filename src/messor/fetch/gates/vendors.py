@@ -1,8 +1,8 @@
-"""What the markup of a protection vendor's pages looks like.
+"""Markup of protection vendors' pages.
 
-Markers are fixed strings of the vendors' own templates and scripts, looked for as they are
-written. A challenge marker stands only on a page that keeps the visitor out; a widget or a trace
-stands on ordinary pages too.
+Markers are fixed strings of the vendors' own templates and scripts, matched literally. A challenge
+marker appears only on a page that blocks the visitor; a widget or a trace appears on ordinary pages
+too.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _CHALLENGES = (
     ("servicepipe.ru/static", "servicepipe"),
 )
 
-# Marker → vendor: a test for people. Forms carry it; alone on a refused answer it is the block.
+# Marker → vendor: a CAPTCHA. Forms contain it; alone on a refused response it is the block.
 _WIDGETS = (
     ("google.com/recaptcha/", "recaptcha"),
     ("recaptcha.net/", "recaptcha"),
@@ -142,7 +142,7 @@ _WIDGETS = (
     ("cap.dun.163.com", "netease"),
 )
 
-# Marker → vendor: a script or resource of the vendor on pages it watches over.
+# Marker → vendor: a script or resource of the vendor on pages it protects.
 _TRACES = (
     ("/akam/1", "akamai"),
     ("_abck=", "akamai"),
@@ -188,7 +188,7 @@ _TRACES = (
     ("ct_bot_detector", "cleantalk"),
 )
 
-# Objects of the vendors' scripts, by the name that code calls them by; a mention in prose is none.
+# Objects of the vendors' scripts, as code refers to them; a mention in prose does not match.
 _OBJECTS = (
     ("bmak.", "akamai"),
     ("akamai.", "akamai"),
@@ -242,14 +242,14 @@ _PATTERNS = (
     (_CLOUDFLARE_SCRIPT, "cloudflare"),
     (_CLOUDFLARE_CODE, "cloudflare"),
 )
-# Scripts that watch over ordinary pages too: where there is no text at all, they are the page.
+# Scripts that also run on ordinary pages: where there is no text at all, they are the page.
 _GATEKEEPERS = (
     ("_Incapsula_Resource", "imperva"),
     (".awswaf.com/", "aws-waf"),
     ("window.KPSDK", "kasada"),
     ("/TSPD/", "f5"),
 )
-# Places, not pages: what stands there is the vendor's, whoever's page it stands for.
+# Paths on which the vendor itself responds, whichever page it stands in for.
 _PLACES = (
     ("captcha-delivery.com/", "datadome"),
     ("/cdn-cgi/challenge-platform/", "cloudflare"),
@@ -261,7 +261,7 @@ _PLACES = (
 
 
 def challenge_in(html: str) -> Block | None:
-    """The challenge or denial page of a vendor, by its markup."""
+    """The vendor's challenge or denial page, recognised by its markup."""
     for marker, vendor in _CHALLENGES:
         if marker in html:
             return Block(vendor, marker)
@@ -273,7 +273,7 @@ def challenge_in(html: str) -> Block | None:
 
 
 def gatekeeper_in(html: str) -> Block | None:
-    """The script that is all there is on a page without text."""
+    """The gatekeeper script of a page that has no text."""
     for marker, vendor in _GATEKEEPERS:
         if marker in html:
             return Block(vendor, marker)
@@ -281,7 +281,7 @@ def gatekeeper_in(html: str) -> Block | None:
 
 
 def widget_in(html: str) -> Block | None:
-    """A test for people in the markup; whether it is the page is for the caller to judge."""
+    """A CAPTCHA in the markup; the caller judges whether it is the whole page."""
     for marker, vendor in _WIDGETS:
         if marker in html:
             return Block(vendor, marker)
@@ -289,7 +289,7 @@ def widget_in(html: str) -> Block | None:
 
 
 def traces_in(html: str) -> Iterator[str]:
-    """Vendors whose scripts or resources are named in the markup."""
+    """Vendors whose scripts or resources appear in the markup."""
     for table in (_WIDGETS, _TRACES):
         for marker, vendor in table:
             if marker in html:
@@ -300,7 +300,7 @@ def traces_in(html: str) -> Iterator[str]:
 
 
 def traces_of_url(url: str) -> Iterator[str]:
-    """Vendors that a URL leads to."""
+    """Vendors whose paths a URL contains."""
     for table in (_WIDGETS, _TRACES, _PLACES):
         for marker, vendor in table:
             if marker in url:

@@ -1,10 +1,10 @@
-"""What the gates say of one answer."""
+"""The gates' verdict on one response."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# In the order in which a verdict names them.
+# In the order in which a verdict lists them.
 GATES = (
     "status",
     "size",
@@ -17,7 +17,7 @@ GATES = (
     "empty",
 )
 
-# The same with the most telling first: a shell is small, too, but that it is a shell says more.
+# The same, most informative first: a shell is also small, but being a shell says more.
 TELLING = (
     "bot_block",
     "login_wall",
@@ -30,7 +30,7 @@ TELLING = (
     "size",
 )
 
-# Kinds of block that are no vendor's challenge; they are friction signals by these names.
+# Kinds of block that are not a vendor's challenge; these are also their friction signals.
 DENIED = "denied"
 RATE_LIMIT = "rate_limit"
 GEO_BLOCK = "geo_block"
@@ -43,10 +43,10 @@ EMPTY = "empty"
 KINDS = frozenset(
     {DENIED, RATE_LIMIT, GEO_BLOCK, WAITING_ROOM, UNAVAILABLE, PAYWALL, LOGIN_WALL, CONSENT_WALL}
 )
-# A bot check that shows no vendor's name.
+# A bot check of an unidentified vendor.
 CHALLENGE = "bot_check"
 
-# Statuses that are friction in themselves, and the kind of block each one is.
+# Statuses that are friction by themselves, with the kind of block.
 FRICTION_STATUS = {
     401: LOGIN_WALL,
     402: PAYWALL,
@@ -59,13 +59,13 @@ FRICTION_STATUS = {
     999: DENIED,
 }
 
-# Gates whose failure means that no content came; a small page, or much markup, is content.
+# Gates whose failure means that there is no content; a small page, or much markup, is content.
 _NO_CONTENT = frozenset(GATES) - {"size", "text_ratio"}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A page that stands in the content's place."""
+    """A page shown in place of the content."""
 
     by: str  # the vendor, or the kind of block
     evidence: str  # the exact text or header that shows it
@@ -73,19 +73,19 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """The gates an answer failed, the block it is if any, and the friction seen."""
+    """The gates a response failed, the block it is if any, and the friction seen."""
 
-    gates: tuple[str, ...] = ()  # names of those failed, in the order of GATES
+    gates: tuple[str, ...] = ()  # failed ones, in the order of GATES
     block: Block | None = None
-    # "403", "challenge:VENDOR", "rate_limit", "empty"; "trace:VENDOR" is no friction.
+    # "403", "challenge:VENDOR", "rate_limit", "empty"; "trace:VENDOR" is not friction.
     signals: tuple[str, ...] = ()
 
     @property
     def gate(self) -> str | None:
-        """The failed gate that tells most."""
+        """The most informative failed gate."""
         return min(self.gates, key=TELLING.index, default=None)
 
     @property
     def may_replace(self) -> bool:
-        """Whether what came may take the place of content that was good before."""
+        """Whether this content may replace earlier good content."""
         return self.block is None and _NO_CONTENT.isdisjoint(self.gates)

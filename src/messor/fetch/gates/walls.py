@@ -1,4 +1,4 @@
-"""Pages that a site itself puts in the content's place: login, consent, "not found" with a 200."""
+"""Pages that a site shows in place of the content: login, consent, "not found" with a 200."""
 
 # ruff: noqa: RUF001 - sentences in many alphabets
 
@@ -56,7 +56,7 @@ _CONSENT_ACTIONS = re.compile(
     r"<form\b[^<>]{0,500}\baction\s{0,9}=\s{0,9}[\"']?[^\"'<>]{0,300}?(?:consent|cookie)",
     re.IGNORECASE,
 )
-# What asks, and what answers: a wall has both and little else.
+# Requests for consent, and buttons that reply: a wall has both and little else.
 _CONSENT_ASKS = (
     "we use cookies", "we value your privacy", "we care about your privacy", "uses cookies",
     "our partners store", "we and our partners", "your privacy choices", "use of cookies",
@@ -85,7 +85,7 @@ _CONSENT_ANSWERS = (
 
 
 def soft_404(reading: PageReading) -> str | None:
-    """The title or heading by which a page with a 200 says that there is no such page."""
+    """The title or heading by which a page with status 200 says that there is no such page."""
     heading = _not_found_heading(reading)
     if kind_of_title(reading.title) == NOT_FOUND:
         return reading.title if reading.text_length < _NOT_FOUND_CHARS else heading
@@ -95,7 +95,7 @@ def soft_404(reading: PageReading) -> str | None:
 
 
 def _not_found_heading(reading: PageReading) -> str | None:
-    """The first heading that names a missing page; a heading further down is somebody's link."""
+    """The first heading that names a missing page; a later heading is likely a link."""
     seen = 0
     for line in reading.markdown[: 2 * _NOT_FOUND_CHARS].splitlines()[:_LINES]:
         if not line.startswith("#"):
@@ -109,7 +109,7 @@ def _not_found_heading(reading: PageReading) -> str | None:
 
 
 def login_wall(answer: GateInput, title_kind: str | None) -> str | None:
-    """The words by which a page wants a login before it shows what was asked for."""
+    """The text by which a page demands a login before showing the content."""
     if answer.length >= _LOGIN_CHARS or _is_login_page(answer.url):
         return None
     asked = answer.title if title_kind == LOGIN_WALL else _first(_LOGIN_SENTENCES, answer.text)
@@ -121,12 +121,12 @@ def login_wall(answer: GateInput, title_kind: str | None) -> str | None:
 
 
 def _is_login_page(url: str) -> bool:
-    """Whether the login form is what the URL names, and nobody was sent there."""
+    """Whether the URL itself names the login form, rather than redirecting to it."""
     return bool(_LOGIN_PATH.search(url)) and not _WAY_BACK.search(url)
 
 
 def consent_wall(answer: GateInput, title_kind: str | None) -> str | None:
-    """The words by which a page wants a consent before it shows what was asked for."""
+    """The text by which a page demands consent before showing the content."""
     named = title_kind == CONSENT_WALL
     at_place = _CONSENT_PLACES.search(answer.url)
     if (named or at_place) and answer.length < _CONSENT_LONG_CHARS:
@@ -142,7 +142,7 @@ def consent_wall(answer: GateInput, title_kind: str | None) -> str | None:
 
 
 def _says_only_consent(answer: GateInput) -> bool:
-    """Whether asking is most of what the page does: it asks twice, and has an answer ready."""
+    """Whether the page is mostly a consent request: it asks twice and offers a reply."""
     asks = sum(phrase in answer.text for phrase in _CONSENT_ASKS)
     answers = sum(phrase in answer.text for phrase in _CONSENT_ANSWERS)
     return answers >= 1 and asks + answers >= 3 and answer.length < 500 * (asks + answers)

@@ -1,5 +1,6 @@
-"""Proxies: other ways to a site, named by the operator and used only where a domain's policy says so.
+"""Proxies: alternative routes to a site, configured by the operator and used only where a domain's
+policy says so.
 
-A proxy never changes what may be asked or how often: names are resolved and addresses judged
-here, the proxy is asked for exactly the address that passed, and the lane's pace is unchanged.
+A proxy never changes what may be requested or how often: names are resolved and addresses checked
+here, the proxy connects to exactly the checked address, and the lane's delay is unchanged.
 """

@@ -1,6 +1,6 @@
-"""`secret.key` in the data folder: 32 random bytes in base64, readable by their owner alone.
+"""`secret.key` in the data folder: 32 random bytes in base64, readable by its owner only.
 
-A second line is the former key, while keys are rotated. The file is always replaced as a whole.
+During key rotation a second line holds the former key. The file is always replaced as a whole.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class KeyFile:
         return self.path.exists()
 
     def state(self) -> tuple[int, int, int] | None:
-        """What changes whenever the file is replaced; None while there is none."""
+        """Changes whenever the file is replaced; None while it does not exist."""
         try:
             found = self.path.stat()
         except OSError:
@@ -39,16 +39,16 @@ class KeyFile:
         return found.st_ino, found.st_mtime_ns, found.st_mode
 
     def make(self) -> None:
-        """Make it if it is missing; whoever comes second keeps what the first one made."""
+        """Create the file if missing; of two concurrent callers the first one's key is kept."""
         if not self.exists():
             self._write([new_key()], _link_if_missing)
 
     def replace(self, keys: Sequence[bytes]) -> None:
-        """Put other keys in their place, the one that seals first."""
+        """Replace the keys; the encryption key comes first."""
         self._write(keys, os.replace)
 
     def read(self) -> list[bytes]:
-        """The key that seals, then the former one while there is one."""
+        """The encryption key, then the former one during rotation."""
         try:
             text = self.path.read_bytes()
             is_open = os.name == "posix" and self.path.stat().st_mode & 0o077
@@ -58,7 +58,7 @@ class KeyFile:
             ) from error
         if is_open:
             raise UnavailableError(
-                f"The key {self.path} can be read by others. Run: chmod 600 {self.path}"
+                f"The key {self.path} is readable by others. Run: chmod 600 {self.path}"
             )
         keys = [_decoded(line) for line in text.split() or [b""]]
         if any(len(key) != KEY_BYTES for key in keys):
@@ -94,7 +94,7 @@ def _link_if_missing(draft: Path, target: Path) -> None:
 
 
 def _keep_owner(draft: Path, target: Path) -> None:
-    """Root that rotates for another account leaves the file readable for it."""
+    """When root rotates for another account, the file stays readable for that account."""
     with contextlib.suppress(FileNotFoundError):
         found = target.stat()
         if found.st_uid != os.geteuid():

@@ -1,8 +1,8 @@
-"""Where proxies may be: judged when one is added, and again at every connection.
+"""Allowed addresses of proxies: checked when one is added, and again at every connection.
 
-Whoever adds one over the API or in the console could otherwise have Messor connect to machines
-that only it can reach. A private address is for the operator to open, by `allowed_networks` or by
-adding the proxy on the command line; link-local and metadata addresses are never used.
+Otherwise anyone who adds a proxy over the API or the console could make Messor connect to machines
+that only it can reach. A private address must be opened by the operator, by `allowed_networks` or
+by adding the proxy on the command line; link-local and metadata addresses are never used.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ LOOKUP_SECONDS = 5.0
 
 
 async def judge(settings: Settings, endpoint: ProxyAddress, *, trusted: bool) -> None:
-    """Raise a sentence when a proxy may not be where it is said to be.
+    """Raise an error when a proxy's address is not allowed.
 
-    A name without an address yet is let through: connecting to it is judged again.
+    A name that does not resolve yet passes: every connection is checked again.
     """
     guard = AddressGuard(settings.allowed_networks)
     for text in await _addresses(endpoint):
         refusal = guard.refusal_of_proxy(ip_address(text), trusted=trusted)
         if refusal is not None:
             where = "" if _is_address(endpoint.host) else f" ({endpoint.host})"
-            raise UsageError(f"A proxy cannot be there: {refusal}{where}.{_way(refusal)}")
+            raise UsageError(f"This proxy address is not allowed: {refusal}{where}.{_way(refusal)}")
 
 
 def _way(refusal: str) -> str:
     if "never" in refusal:
         return ""
     return (
-        " The operator may add it with: messor proxies add, or open its network by "
+        " The operator may add it with: messor proxies add, or open its network with "
         "MESSOR_ALLOWED_NETWORKS__ADDRESSES."
     )
 
@@ -55,5 +55,5 @@ async def _addresses(endpoint: ProxyAddress) -> list[str]:
 
 
 def _is_address(host: str) -> bool:
-    """IPv6 addresses of proxies are kept without brackets."""
+    """IPv6 addresses of proxies are stored without brackets."""
     return is_ip_literal(host) or ":" in host

@@ -1,7 +1,7 @@
-"""The pool: a worker's choice among the active proxies, and its tally of how they did.
+"""The proxy pool: a worker's choice among the active proxies, and its counts of their use.
 
-Choosing and tallying happen in memory; `tend`, called every few seconds beside the flush, writes
-the tally, reads the registry again when it is stale and probes what is due.
+Choosing and counting happen in memory; `tend`, called every few seconds beside the flush, writes
+the counts, refreshes the list when it is stale and probes what is due.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from messor.fetch.proxies.probe import Prober
 from messor.fetch.proxies.proxy import PROXY_FAULT, Proxy, ProxyError
 from messor.fetch.proxies.registry import ActiveProxy
 from messor.fetch.proxies.seal import Seal
-from messor.fetch.proxies.usage import MOST_IN_A_ROW, Uses, account
+from messor.fetch.proxies.usage import MAX_IN_A_ROW, Uses, account
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 logger = room_logger(__name__)
 
 STALE_SECONDS = 30.0
-FIRST_REST = 5.0  # seconds after a failure, twice as long after each further one
-LONGEST_REST = 300.0
-LOGIN_WEIGHT = 4  # failures that a refused login stands for: three of them disable
+FIRST_REST = 5.0  # seconds after a failure, doubled after each further one
+MAX_REST = 300.0
+LOGIN_WEIGHT = 4  # failures counted for a refused login: three of them disable the proxy
 SEVERAL_DOMAINS = 3
 NO_DOUBT = (0.0, False)
-_MOST_REMEMBERED = 10_000
+_MAX_REMEMBERED = 10_000
 
 
 class ProxyPool:
-    """The active proxies: good ones first, and of these the least recently used."""
+    """The active proxies: healthy ones first, and of these the least recently used."""
 
     def __init__(self, database: Database, seal: Seal, prober: Prober) -> None:
         self._database = database
@@ -43,8 +43,8 @@ class ProxyPool:
         self._tally: dict[int, Uses] = {}
         self._in_a_row: dict[int, int] = {}
         self._rests_until: dict[int, float] = {}
-        # By domain, the proxies that could not reach it, and how often that is not yet held
-        # against them.
+        # By domain, the proxies that could not reach it, and how many such failures do not count
+        # against them yet.
         self._accused: dict[UUID, dict[int, int]] = {}
         self._unreached: dict[int, set[UUID]] = {}  # by proxy, since its last success
         self._fresh_until = 0.0
@@ -52,8 +52,8 @@ class ProxyPool:
     def pick(self, domain_id: UUID | None = None, but: Collection[int] = ()) -> Proxy | None:
         """The least recently used proxy that is not resting and has not failed at the domain.
 
-        Where all are, the best of them. With None the domain's request must wait: its policy says
-        that it goes through a proxy, so it never goes without one.
+        If there is none, the best of the rest. With None the domain's request must wait: its policy
+        requires a proxy, so it never goes direct.
         """
         now, accused = clock.now(), self._accused.get(domain_id, {}) if domain_id else {}
         best: int | None = None
@@ -72,7 +72,7 @@ class ProxyPool:
         return self._order[best].proxy
 
     def note(self, proxy: Proxy, domain_id: UUID, fetched: Fetched) -> None:
-        """Count what a fetch through a proxy came to; one that never got to use it is not counted."""
+        """Count the result of a fetch through a proxy; a fetch that never used it is not counted."""
         if fetched.error_type == PROXY_FAULT:
             detail = fetched.detail or {}
             error = ProxyError(
@@ -85,9 +85,9 @@ class ProxyPool:
             self.succeeded(proxy, domain_id, fetched.duration)
 
     def succeeded(self, proxy: Proxy, domain_id: UUID, seconds: float) -> None:
-        """A tunnel stood; what the site then said is not the proxy's.
+        """A tunnel stood; the site's response does not concern the proxy.
 
-        Others that said they could not reach this domain were wrong: that is held against them.
+        Other proxies that failed to reach this domain were at fault: their failures now count.
         """
         self._in_a_row[proxy.id] = 0
         self._rests_until.pop(proxy.id, None)
@@ -100,10 +100,10 @@ class ProxyPool:
         for other, times in accused.items():
             if times:
                 self._hold(other, times)
-                accused[other] = 0  # still not the first choice for this domain
+                accused[other] = 0  # still not preferred for this domain
 
     def failed(self, proxy: Proxy, domain_id: UUID, error: ProxyError) -> None:
-        """The proxy failed; after more than ten times in a row it is not chosen any more."""
+        """The proxy failed; after more than ten failures in a row it is no longer chosen."""
         uses = self._uses(proxy.id)
         uses.failed(domain_id, str(error))
         if error.at_target:
@@ -112,12 +112,13 @@ class ProxyPool:
             self._hold(proxy.id, LOGIN_WEIGHT if error.login else 1)
 
     def _accuse(self, proxy_id: int, domain_id: UUID) -> None:
-        """A domain is out of a proxy's reach; whose fault that is shows when another reaches it.
+        """Record that a proxy could not reach a domain; who is at fault shows when another one
+        reaches it.
 
-        A site that is down must not take the whole pool with it. A proxy that reaches none of
-        several domains in a row is at fault whatever others do.
+        A site that is down must not disable the whole pool. A proxy that reaches none of several
+        domains in a row is at fault in any case.
         """
-        if len(self._accused) >= _MOST_REMEMBERED:
+        if len(self._accused) >= _MAX_REMEMBERED:
             self._accused.clear()
         accused = self._accused.setdefault(domain_id, {})
         accused[proxy_id] = accused.get(proxy_id, 0) + 1
@@ -128,23 +129,25 @@ class ProxyPool:
             self._hold(proxy_id, 1)
 
     def _hold(self, proxy_id: int, times: int) -> None:
-        """Hold failures against a proxy: it rests, longer each time, and goes in the end."""
+        """Count failures against a proxy: it rests, longer each time, and is finally disabled."""
         self._uses(proxy_id).in_a_row += times
         in_a_row = self._in_a_row[proxy_id] = self._in_a_row.get(proxy_id, 0) + times
-        rest = min(FIRST_REST * 2.0 ** (in_a_row - 1), LONGEST_REST)
+        rest = min(FIRST_REST * 2.0 ** (in_a_row - 1), MAX_REST)
         self._rests_until[proxy_id] = clock.now() + rest
-        if in_a_row > MOST_IN_A_ROW:
+        if in_a_row > MAX_IN_A_ROW:
             self._order.pop(proxy_id, None)
 
     async def tend(self) -> None:
-        """Write the tally, refresh the list and probe what is due; cheap when there is nothing."""
+        """Write the counts, refresh the list and probe what is due; cheap when there is nothing to
+        do.
+        """
         await self.write()
         if clock.now() >= self._fresh_until:
             await self._prober.probe_due(self._database, self._seal)
             await self.refresh()
 
     async def write(self) -> None:
-        """Write the tally; what could not be written waits for the next time."""
+        """Write the counts; what could not be written is retried next time."""
         tally, self._tally = self._tally, {}
         if not tally:
             return
@@ -159,7 +162,7 @@ class ProxyPool:
             logger.warning("Proxy %d is disabled: %s", proxy_id, tally[proxy_id].error)
 
     async def refresh(self) -> None:
-        """Read the active proxies; those known here keep their turn, new ones come first."""
+        """Read the active proxies; known ones keep their position, new ones come first."""
         found = {c.proxy.id: c for c in await registry.active(self._database, self._seal)}
         known = [proxy_id for proxy_id in self._order if proxy_id in found]
         new = [proxy_id for proxy_id in found if proxy_id not in self._order]
@@ -170,7 +173,7 @@ class ProxyPool:
         self._order = OrderedDict(
             (proxy_id, found[proxy_id])
             for proxy_id in [*new, *known]
-            if self._in_a_row[proxy_id] <= MOST_IN_A_ROW
+            if self._in_a_row[proxy_id] <= MAX_IN_A_ROW
         )
         self._fresh_until = clock.now() + STALE_SECONDS
 

@@ -1,10 +1,9 @@
-"""Probing: how a disabled proxy comes back.
+"""Probes: how a disabled proxy becomes active again.
 
-A probe does what a fetch does: it asks the proxy for a tunnel, and closes it unused. Proxies
-answer other questions before they look at the login, so nothing less proves anything. The tunnel
-leads to a place of the operator's own (`target`), never to a site, which is only talked to in
-visits. Where no such place is known a disabled proxy comes back on trial: its next failure
-disables it again.
+A probe does what a fetch does: it requests a tunnel and closes it unused. Proxies reply to other
+requests before they check the login, so nothing less proves anything. The tunnel leads to a host of
+the operator's own (`target`), never to a site, which is only contacted in visits. Without a target
+a disabled proxy becomes active on trial: its next failure disables it again.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from messor.fetch.proxies.registry import KnownProxy, endpoint_of, fact, unseale
 from messor.fetch.proxies.seal import Seal
 from messor.fetch.proxies.target import Target
 from messor.fetch.proxies.tunnel import dial, open_tunnel
-from messor.fetch.proxies.usage import ACTOR, MOST_IN_A_ROW, PROBE_AFTER
+from messor.fetch.proxies.usage import ACTOR, MAX_IN_A_ROW, PROBE_AFTER
 from messor.fetch.tls import verifying_context
 from messor.ledger.events import record
 from messor.store.database import Connection, Database
@@ -36,7 +35,7 @@ AT_ONCE = 50
 
 LOGIN = "proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password, trusted"
 
-# Taking one puts its next probe off, so that one worker probes and not all of them.
+# Claiming a proxy postpones its next probe, so that only one worker probes it.
 TAKE_DUE = f"""
 UPDATE messor.proxies p SET probe_at = messor.clock() + interval '5 minutes'
   FROM (SELECT id FROM messor.proxies
@@ -46,21 +45,21 @@ UPDATE messor.proxies p SET probe_at = messor.clock() + interval '5 minutes'
 RETURNING p.id, {LOGIN}
 """
 
-# One that the operator disabled stays so, whatever a probe says.
+# A proxy that the operator disabled stays disabled, whatever a probe finds.
 SETTLE = f"""
 WITH told AS (
   SELECT p.id, p.is_active, NOT p.is_active AND p.probe_at IS NULL AS kept_out,
          CASE WHEN $2::text IS NOT NULL THEN p.failure_count + 1
-              WHEN $3 THEN 0 ELSE {MOST_IN_A_ROW} END AS failure_count
+              WHEN $3 THEN 0 ELSE {MAX_IN_A_ROW} END AS failure_count
     FROM messor.proxies p WHERE p.id = $1 FOR NO KEY UPDATE
 )
 UPDATE messor.proxies p
    SET failure_count = t.failure_count,
        failures = p.failures + ($2::text IS NOT NULL)::int,
        is_active = NOT t.kept_out AND ($2::text IS NULL
-                     OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW}),
+                     OR p.is_active AND t.failure_count <= {MAX_IN_A_ROW}),
        probe_at = CASE WHEN t.kept_out OR $2::text IS NULL
-                         OR p.is_active AND t.failure_count <= {MOST_IN_A_ROW} THEN NULL
+                         OR p.is_active AND t.failure_count <= {MAX_IN_A_ROW} THEN NULL
                        ELSE messor.clock() + {PROBE_AFTER % {"count": "t.failure_count"}} END,
        last_success_at = CASE WHEN $2::text IS NULL AND $3 THEN messor.clock()
                               ELSE p.last_success_at END,
@@ -74,7 +73,7 @@ RETURNING t.is_active AS was_active, p.is_active
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What a probe found; without an error the proxy is well, or comes back on trial."""
+    """Result of a probe; without an error the proxy works, or is active on trial."""
 
     proxy_id: int
     endpoint: ProxyAddress
@@ -83,7 +82,7 @@ class ProbeResult:
 
 
 class Prober:
-    """Probes proxies within a time limit, by a tunnel to `target` where there is one."""
+    """Probes proxies within a time limit, by a tunnel to `target` if there is one."""
 
     def __init__(
         self,
@@ -99,12 +98,14 @@ class Prober:
         self._target = target
 
     async def probe(self, proxy: Proxy) -> ProbeResult:
-        """Say whether a proxy is there, takes the login and reaches the target."""
+        """Check that a proxy is reachable, accepts the login and reaches the target."""
         error, places = None, await self._places()
         try:
             if places:
-                talk = await open_tunnel(proxy, places, self._context, self._seconds, self._guard)
-                talk.transport.abort()
+                conversation = await open_tunnel(
+                    proxy, places, self._context, self._seconds, self._guard
+                )
+                conversation.transport.abort()
             else:
                 await self._greet(proxy)
         except ProxyError as failure:
@@ -112,43 +113,43 @@ class Prober:
         return ProbeResult(proxy.id, proxy.endpoint, error, is_proved=bool(places))
 
     async def _places(self) -> list[tuple[Address, int]]:
-        """The target's addresses; none where there is no target that can be used."""
+        """The target's addresses; empty without a usable target."""
         if self._target is None:
             return []
         try:
             return await self._target.places(self._guard)
         except UsageError as wrong:
-            logger.warning("Proxies are not probed in full: %s", wrong)
+            logger.warning("Proxies are probed without a tunnel: %s", wrong)
             return []
 
     async def _greet(self, proxy: Proxy) -> None:
-        """Whether somebody is there; SOCKS alone looks at the login before it is asked to connect."""
+        """Check that the proxy responds; only SOCKS checks the login before a connect request."""
         name = proxy.endpoint.name
         try:
             async with asyncio.timeout(self._seconds):
-                talk = await dial(proxy, self._context, self._guard)
+                conversation = await dial(proxy, self._context, self._guard)
                 try:
                     if proxy.endpoint.protocol == "socks5":
-                        await log_in(talk, proxy)
+                        await log_in(conversation, proxy)
                 finally:
-                    talk.transport.abort()
+                    conversation.transport.abort()
         except ProxyError as failure:
             raise ProxyError(f"The proxy {name} failed: {failure}.") from failure
         except TimeoutError as error:
-            raise ProxyError(f"The proxy {name} did not answer in time.") from error
+            raise ProxyError(f"The proxy {name} did not respond in time.") from error
 
     async def probe_known(self, database: Database, seal: Seal, known: KnownProxy) -> ProbeResult:
-        """Probe a proxy of the registry now, by the operator's word, and settle what was found."""
+        """Probe a registered proxy now, at the operator's request, and store the result."""
         sql = f"SELECT id, {LOGIN} FROM messor.proxies WHERE id = $1"
         row = await database.fetchrow(sql, known.id)
         if row is None:
-            return ProbeResult(known.id, known.endpoint, f"There is no proxy {known.id} any more.")
+            return ProbeResult(known.id, known.endpoint, f"Proxy {known.id} no longer exists.")
         finding = await self.probe(unsealed(row, seal))
         await _settle(database, [finding])
         return finding
 
     async def probe_due(self, database: Database, seal: Seal) -> list[ProbeResult]:
-        """Probe the disabled proxies whose time has come; those that answer are active again."""
+        """Probe the disabled proxies that are due; those that respond become active again."""
         rows = await database.fetch(TAKE_DUE)
         if not rows:
             return []
@@ -171,7 +172,7 @@ async def _settle(database: Database, findings: list[ProbeResult]) -> None:
 
 
 async def settle(connection: Connection, finding: ProbeResult) -> None:
-    """Write what a probe found; coming back and going leave an event."""
+    """Store the result of a probe; enabling and disabling record an event."""
     row = await connection.fetchrow(SETTLE, finding.proxy_id, finding.error, finding.is_proved)
     if row is None or row["was_active"] == row["is_active"]:
         return

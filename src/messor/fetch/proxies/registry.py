@@ -1,7 +1,7 @@
-"""The registry of proxies: what the operator named, and how each has done.
+"""The registry of proxies: what the operator added, and how each performs.
 
-Passwords enter it sealed and leave it only through `active`, for use. How uses are counted is
-`accounting`'s to say, when a failed one comes back `probing`'s.
+Passwords are stored encrypted and leave only through `active`, for use. Counting uses is in
+`usage`, re-enabling a failed proxy in `probe`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SELECT {COLUMNS} FROM messor.proxies
 
 REMOVE = "DELETE FROM messor.proxies WHERE id = $1 RETURNING id"
 
-# One that the operator disabled has no `probe_at`: nothing but the operator brings it back.
+# A proxy that the operator disabled has no `probe_at`: only the operator enables it again.
 SWITCH = f"""
 UPDATE messor.proxies SET is_active = $2, probe_at = NULL, updated_at = messor.clock(),
        failure_count = CASE WHEN $2 THEN 0 ELSE failure_count END
@@ -62,7 +62,7 @@ SELECT id, proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password
 
 @dataclass(frozen=True, slots=True)
 class KnownProxy:
-    """One row of the registry, fit to be shown: in the password's place stands `***`."""
+    """One row of the registry, safe to show: the password is replaced by `***`."""
 
     id: int
     proxy_protocol: str
@@ -74,7 +74,7 @@ class KnownProxy:
     trusted: bool  # added on the command line: its address may be private
     failure_count: int  # in a row
     success_count: int
-    failures: int  # in all
+    failures: int  # in total
     cost_per_request: Decimal | None
     cost: Decimal
     avg_response_time_ms: int | None
@@ -91,7 +91,7 @@ class KnownProxy:
         return endpoint_of(self)
 
 
-# A proxy fails whose last use did; what failed longer ago than a day is not news.
+# A proxy is failing if its last use failed; failures older than a day are not reported.
 FAILING = """last_failure_at > coalesce(last_success_at, '-infinity')
   AND last_failure_at > (SELECT messor.clock()) - interval '1 day'"""
 
@@ -115,14 +115,14 @@ class ProxyCounts:
 
 @dataclass(frozen=True, slots=True)
 class ActiveProxy:
-    """An active proxy and how many of its latest uses failed in a row."""
+    """An active proxy and its current number of failures in a row."""
 
     proxy: Proxy
     in_a_row: int
 
 
 def endpoint_of(row: Any) -> ProxyAddress:
-    """Where a row of the table is; from a record or from what was made of one."""
+    """The address of a row, from a record or a dataclass."""
     if isinstance(row, KnownProxy):
         return ProxyAddress(row.proxy_protocol, row.proxy_url, row.proxy_port, row.proxy_username)
     return ProxyAddress(
@@ -131,7 +131,7 @@ def endpoint_of(row: Any) -> ProxyAddress:
 
 
 def fact(kind: str, actor: str, proxy_id: int, endpoint: ProxyAddress, **data: Any) -> Event:
-    """An event about a proxy; it never tells the login."""
+    """An event about a proxy; it never contains the login."""
     return Event(f"proxy.{kind}", actor, data={"proxy": proxy_id, "at": endpoint.name, **data})
 
 
@@ -145,7 +145,7 @@ async def add(
     cost_per_request: Decimal | None = None,
     trusted: bool = False,
 ) -> KnownProxy:
-    """Put a proxy into the pool; `placement.judge` says whether its address may be used."""
+    """Add a proxy to the pool; `placement.judge` checks whether its address is allowed."""
     sealed = None if password is None else seal.close(password, endpoint.url)
     row = await connection.fetchrow(
         ADD,
@@ -159,7 +159,7 @@ async def add(
     )
     if row is None:
         raise ConflictError(
-            f"{endpoint.url} is already known. To change its password, remove it and add it again."
+            f"{endpoint.url} already exists. To change its password, remove it and add it again."
         )
     known = KnownProxy(**row)
     await record(connection, [fact("added", actor, known.id, endpoint)])
@@ -171,20 +171,20 @@ async def listing(source: Connection | Database) -> list[KnownProxy]:
 
 
 async def standing(source: Connection | Database) -> ProxyCounts:
-    """How the proxies do, in three figures."""
+    """Counts of proxies: total, active, failing."""
     row = await source.fetchrow(STANDING)
     assert row is not None
     return ProxyCounts(**row)
 
 
 async def troubles(source: Connection | Database, limit: int = 5) -> list[str]:
-    """The proxies whose last use failed, each with what it said."""
+    """The proxies whose last use failed, each with its error."""
     rows = [KnownProxy(**row) for row in await source.fetch(TROUBLES, limit)]
     return [f"proxy {row.id}: {row.last_error}" for row in rows]
 
 
 async def get(source: Connection | Database, name: str) -> KnownProxy:
-    """A proxy by its number, or by its URL as far as it tells it from the others."""
+    """A proxy by its id, or by an unambiguous part of its URL."""
     if name.isascii() and name.isdigit():
         number = int(name) if len(name) < 10 else 0
         rows = await source.fetch(BY_ID, number)
@@ -195,12 +195,12 @@ async def get(source: Connection | Database, name: str) -> KnownProxy:
     if not rows:
         raise NotFoundError(f"There is no proxy {name}. See: messor proxies list")
     if len(rows) > 1:
-        raise ConflictError(f"{name} stands for {len(rows)} proxies. Give the number of one.")
+        raise ConflictError(f"{name} matches {len(rows)} proxies. Give the id of one.")
     return KnownProxy(**rows[0])
 
 
 async def remove(connection: Connection, known: KnownProxy, *, actor: str) -> None:
-    """Forget a proxy and its password; what it carried stays counted by domain and hour."""
+    """Delete a proxy and its password; its use stays counted by domain and hour."""
     if await connection.fetchval(REMOVE, known.id) is not None:
         await record(connection, [fact("removed", actor, known.id, known.endpoint)])
 
@@ -208,7 +208,7 @@ async def remove(connection: Connection, known: KnownProxy, *, actor: str) -> No
 async def switch(
     connection: Connection, known: KnownProxy, *, active: bool, actor: str
 ) -> KnownProxy:
-    """Enable or disable a proxy by the operator's word."""
+    """Enable or disable a proxy at the operator's request."""
     row = await connection.fetchrow(SWITCH, known.id, active)
     if row is None:
         raise NotFoundError(f"There is no proxy {known.id}. See: messor proxies list")
@@ -218,13 +218,13 @@ async def switch(
 
 
 async def active(source: Connection | Database, seal: Seal) -> list[ActiveProxy]:
-    """The proxies in use, the least recently used first; one that cannot be unsealed is left out."""
+    """The active proxies, least recently used first; one that cannot be decrypted is skipped."""
     found = []
     for row in await source.fetch(ACTIVE):
         try:
             found.append(ActiveProxy(unsealed(row, seal), row["failure_count"]))
         except UnavailableError as error:
-            logger.warning("A proxy is left out: %s", error)
+            logger.warning("A proxy is skipped: %s", error)
     return found
 
 

@@ -1,8 +1,8 @@
-"""Sealing: passwords and secrets are encrypted at rest, each bound to what it belongs to.
+"""Encryption at rest of passwords and secrets, each bound to its owner.
 
-The key is made from the operator's secret or, without one, kept in `secret.key` in the data
-folder, readable by its owner alone. Workers on several machines need the same secret. While keys
-are rotated (`ops.key_rotation`) there are two: the newer one seals, either one opens.
+The key is derived from the operator's secret or, without one, kept in `secret.key` in the data
+folder, readable by its owner only. Workers on several machines need the same secret. During key
+rotation (`ops.key_rotation`) there are two: the newer one encrypts, either one decrypts.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from messor.settings import Settings
 
 __all__ = ["KEY_FILE", "Seal", "seal_for"]
 
-_FORMAT = b"\x01"  # AES-256-GCM: the nonce, then the sealed text with its tag
+_FORMAT = b"\x01"  # AES-256-GCM: the nonce, then the ciphertext with its tag
 _NONCE = 12
 _SALT = b"messor.fetch.proxies"
 
 
 class Seal:
-    """Encrypts and decrypts; a key file that was changed meanwhile is read again."""
+    """Encrypts and decrypts; a changed key file is read again."""
 
     def __init__(
         self, data_dir: Path, secret: str | None = None, previous: str | None = None
@@ -40,36 +40,36 @@ class Seal:
         self._kept: tuple[object, list[AESGCM]] = (None, [])
 
     def close(self, text: str, owner: str) -> bytes:
-        """Encrypt under the newest key; only the same owner's text can be read again."""
+        """Encrypt with the newest key; decryption requires the same owner."""
         if not self.has_secret:
             self.file.make()
         nonce = secrets.token_bytes(_NONCE)
         return _FORMAT + nonce + self._newest().encrypt(nonce, text.encode(), owner.encode())
 
     def open(self, sealed: bytes, owner: str) -> str:
-        """Decrypt; the sentence of a failure says what to do."""
+        """Decrypt; the error message says what to do."""
         found = self.try_open(sealed, owner)
         if found is not None:
             return found
         raise UnavailableError(
-            f"The secret of {owner} was sealed with another key; "
-            "bring the old key back, or remove the entry and add it again."
+            f"The secret of {owner} was encrypted with another key; "
+            "restore the old key, or remove the entry and add it again."
         )
 
     def try_open(self, sealed: bytes, owner: str) -> str | None:
-        """Decrypt; None if no key there is opens it."""
+        """Decrypt; None if no available key fits."""
         opened = (_opened(cipher, sealed, owner) for cipher in self._ciphers())
         return next((found for found in opened if found is not None), None)
 
     def is_newest(self, sealed: bytes, owner: str) -> bool:
-        """Whether it is sealed under the key that seals now."""
+        """Whether it is encrypted with the current key."""
         return _opened(self._newest(), sealed, owner) is not None
 
     def _newest(self) -> AESGCM:
         return self._derive()[0] if self.has_secret else self._read()[0]
 
     def _ciphers(self) -> Iterator[AESGCM]:
-        """The newest first. A file from before the secret was set opens what it sealed."""
+        """Newest first. A key file from before the secret was set decrypts what it encrypted."""
         yield from self._derive()
         if not self.has_secret or self.file.exists():
             yield from self._read()

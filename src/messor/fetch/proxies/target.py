@@ -1,6 +1,6 @@
-"""Where a probe asks a proxy to connect to: a place of the operator's own, not a site.
+"""The target of probes: a host of the operator's own, not a site.
 
-`MESSOR_PROXY_PROBE_TARGET`, or else the host of `MESSOR_CONTACT` when that is a web page.
+`MESSOR_PROXY_PROBE_TARGET`, else the host of `MESSOR_CONTACT` when that is a web page.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ class Target:
 
     @classmethod
     def understand(cls, text: str) -> Self:
-        """A target as a person writes it: `host`, `host:port` or a URL."""
+        """Parse a target as typed by a person: `host`, `host:port` or a URL."""
         url = parse(text if "://" in text else f"https://{text}")
         if url is None:
-            raise UsageError(f"{text[:100]!r} is no place to connect to. Write it like {EXAMPLE}.")
+            raise UsageError(
+                f"{text[:100]!r} is not a host to connect to. Write it like {EXAMPLE}."
+            )
         return cls(url.host, url.port)
 
     async def places(self, guard: AddressGuard) -> list[tuple[Address, int]]:
-        """Its addresses, each judged as a site's would be; IPv4 first."""
+        """Its addresses, each checked as a site's would be; IPv4 first."""
         name = authority(self.host, self.port)
         resolver = GuardedResolver(guard)
         try:
@@ -45,14 +47,14 @@ class Target:
                 return [_judged(guard, self.host.strip("[]"), self.port)]
             found = await resolver.resolve(self.host, self.port, socket.AF_UNSPEC)
         except RefusedAddressError as error:
-            raise UsageError(f"The probe's target {name} is refused: {error.strerror}.") from error
+            raise UsageError(f"The probe target {name} is refused: {error.strerror}.") from error
         except OSError as error:
-            raise UsageError(f"The probe's target {name} has no address.") from error
+            raise UsageError(f"The probe target {name} does not resolve.") from error
         finally:
             await resolver.close()
         places = [_judged(guard, result["host"], result["port"]) for result in found]
         if not places:
-            raise UsageError(f"The probe's target {name} has no address.")
+            raise UsageError(f"The probe target {name} does not resolve.")
         return sorted(places, key=lambda place: place[0].version)
 
 
@@ -65,7 +67,7 @@ def _judged(guard: AddressGuard, text: str, port: int) -> tuple[Address, int]:
 
 
 def target_of(settings: Settings) -> Target | None:
-    """The target that the settings name."""
+    """The target configured in the settings."""
     if settings.proxy_probe_target is not None:
         return Target.understand(settings.proxy_probe_target)
     contact = settings.contact

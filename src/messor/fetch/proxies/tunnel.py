@@ -1,8 +1,9 @@
-"""Tunnels: connections to sites by way of a proxy, for the HTTP library and under a permit.
+"""Tunnels: permitted connections to sites through a proxy, for aiohttp.
 
 Names are resolved by the direct connector, whose resolver and cache are guarded; every address is
-judged before the proxy hears of it. The proxy's own address is judged, too: a private one only
-where the operator added it, a link-local one never. Each proxy has a connector of its own, so no idle connection ever changes its way.
+checked before the proxy receives it. The proxy's own address is checked too: a private one is
+allowed only where the operator added it, a link-local one never. Each proxy has its own connector,
+so no idle connection ever changes its route.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from aiohttp.tracing import Trace
 from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
-from messor.fetch.proxies.handshake import Address, Conversation, ask
+from messor.fetch.proxies.handshake import Address, Conversation, request_tunnel
 from messor.fetch.proxies.proxy import Proxy, ProxyError
 from messor.fetch.tls import verifying_context
 
@@ -36,7 +37,7 @@ Place = tuple[Address, int]
 
 
 async def dial(proxy: Proxy, context: ssl.SSLContext, guard: AddressGuard) -> Conversation:
-    """Connect to a proxy, at the first of its addresses that takes a connection."""
+    """Connect to the first address of a proxy that accepts a connection."""
     at = proxy.endpoint
     loop = asyncio.get_running_loop()
     secure = {"ssl": context, "server_hostname": at.host} if at.protocol == "https" else {}
@@ -54,7 +55,7 @@ async def dial(proxy: Proxy, context: ssl.SSLContext, guard: AddressGuard) -> Co
 
 
 async def _connect(addresses: Sequence[str], port: int, secure: dict[str, Any]) -> Conversation:
-    """The last address alone may fail: a name often has an IPv6 address that cannot be reached."""
+    """Only a failure of the last address is raised: a name often has an unreachable IPv6 address."""
     loop = asyncio.get_running_loop()
     for address in addresses[:-1]:
         try:
@@ -67,7 +68,9 @@ async def _connect(addresses: Sequence[str], port: int, secure: dict[str, Any]) 
 
 
 def _judge_proxy(proxy: Proxy, addresses: Sequence[str], guard: AddressGuard) -> None:
-    """Its name may lead elsewhere than when it was added; one refused address refuses it."""
+    """Check the proxy's addresses: its name may have changed since it was added; one refused
+    address refuses it.
+    """
     for text in addresses:
         address = ip_address(text.partition("%")[0])
         refusal = guard.refusal_of_proxy(address, trusted=proxy.trusted)
@@ -96,23 +99,23 @@ async def open_tunnel(
         sentence = f"The proxy {proxy.endpoint.name} failed: {error}."
         raise ProxyError(sentence, at_target=error.at_target, login=error.login) from error
     except TimeoutError as error:
-        raise ProxyError(f"The proxy {proxy.endpoint.name} did not answer in time.") from error
+        raise ProxyError(f"The proxy {proxy.endpoint.name} did not respond in time.") from error
 
 
 async def _attempt(
     proxy: Proxy, place: Place, context: ssl.SSLContext, guard: AddressGuard
 ) -> Conversation:
-    talk = await dial(proxy, context, guard)
+    conversation = await dial(proxy, context, guard)
     try:
-        await ask(talk, proxy, *place)
+        await request_tunnel(conversation, proxy, *place)
     except BaseException:
-        talk.transport.abort()
+        conversation.transport.abort()
         raise
-    return talk
+    return conversation
 
 
 class TunnelConnector(PermitConnector):
-    """Hands out connections through one proxy to those who may use them."""
+    """Hands out connections through one proxy to holders of a permit."""
 
     def __init__(
         self, proxy: Proxy, direct: PermitConnector, guard: AddressGuard, context: ssl.SSLContext
@@ -143,15 +146,15 @@ class TunnelConnector(PermitConnector):
         **kwargs: Any,  # noqa: ARG002
     ) -> tuple[asyncio.Transport, ResponseHandler]:
         places = self._judged(addr_infos)
-        talk = await open_tunnel(
-            self._proxy, places, self._context, _patience(timeout), self._guard
+        conversation = await open_tunnel(
+            self._proxy, places, self._context, _proxy_seconds(timeout), self._guard
         )
         if req.is_ssl():
-            return await self._secure(talk.transport, req, timeout)
+            return await self._secure(conversation.transport, req, timeout)
         protocol = self._factory()
-        talk.transport.set_protocol(protocol)
-        protocol.connection_made(talk.transport)
-        return talk.transport, protocol
+        conversation.transport.set_protocol(protocol)
+        protocol.connection_made(conversation.transport)
+        return conversation.transport, protocol
 
     async def _secure(
         self,
@@ -166,19 +169,21 @@ class TunnelConnector(PermitConnector):
             raise
         except ClientConnectionError as error:
             raise self._broke_off() from error
-        # TLS within TLS on uvloop: a tunnel cut during the handshake comes back as a closed one.
+        # TLS within TLS on uvloop: a tunnel cut during the handshake is returned as closed.
         if transport.is_closing() or transport.get_extra_info("cipher") is None:
             raise self._broke_off()
         return cast(asyncio.Transport, transport), protocol
 
     def _broke_off(self) -> ProxyError:
-        """Either side may have hung up; there are proxies that connect only after agreeing."""
+        """Either side may have hung up; some proxies accept before they connect."""
         name = self._proxy.endpoint.name
-        sentence = f"The tunnel of the proxy {name} broke off before the site answered."
+        sentence = f"The tunnel of the proxy {name} broke off before the site responded."
         return ProxyError(sentence, at_target=True)
 
     def _judged(self, infos: Sequence[AddrInfo]) -> list[Place]:
-        """The addresses to ask for, IPv4 first: few proxies know the other. One refused refuses all."""
+        """The checked addresses, IPv4 first: few proxies support IPv6. One refused address refuses
+        all.
+        """
         places = [(ip_address(info[4][0].partition("%")[0]), int(info[4][1])) for info in infos]
         for address, port in places:
             refusal = self._guard.refusal(address, port)
@@ -187,14 +192,14 @@ class TunnelConnector(PermitConnector):
         return sorted(places, key=lambda place: place[0].version)
 
 
-def _patience(timeout: ClientTimeout) -> float:
-    """How long a proxy may take: less than the request, so that its silence is told from the site's."""
+def _proxy_seconds(timeout: ClientTimeout) -> float:
+    """Time limit of a proxy: shorter than the request's, to tell its silence from the site's."""
     limits = [timeout.sock_connect, timeout.total and timeout.total / 2]
     return min((limit for limit in limits if limit), default=10.0)
 
 
 class ProxyClients:
-    """A client for each proxy, made when it is first used."""
+    """A client for each proxy, created on first use."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Accounting: how proxies did, written for many uses in one statement.
+"""Counts uses of proxies, many per statement.
 
-A use succeeds when a tunnel stood, whatever the site then answered. More than ten failures in a
-row disable a proxy until a probe of it succeeds. Cost is charged for uses that succeeded.
+A use succeeds when a tunnel stood, whatever the site then responded. More than ten failures in a
+row disable a proxy until a probe succeeds. Cost is charged for successful uses.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from messor.ledger.events import record
 from messor.store.database import Connection
 
 ACTOR = "worker"
-MOST_IN_A_ROW = 10
-# How much an earlier average weighs against new successes: it tells of the recent past.
+MAX_IN_A_ROW = 10
+# Weight of the earlier average against new successes: it reflects the recent past.
 MEMORY = 20
 
 # When a proxy that failed `count` times in a row is probed: after 5 minutes, doubling to a day.
 PROBE_AFTER = f"""least(interval '1 day',
-    interval '5 minutes' * power(2, least(greatest(%(count)s - {MOST_IN_A_ROW + 1}, 0), 12)))"""
+    interval '5 minutes' * power(2, least(greatest(%(count)s - {MAX_IN_A_ROW + 1}, 0), 12)))"""
 
-# The count stops at eleven when it disables, however many uses were under way: the pause before
-# the first probe is counted from there. Uses that end after that no longer change it.
+# The count stops at eleven when the proxy is disabled, however many uses were in progress: the
+# delay before the first probe is derived from it. Uses that end later no longer change it.
 ACCOUNT = f"""
 WITH used AS (
   SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::float8[], $6::text[])
@@ -33,8 +33,8 @@ WITH used AS (
 ), known AS (
   SELECT p.id, p.is_active, u.successes, u.failures, u.seconds, u.error,
          CASE WHEN NOT p.is_active THEN p.failure_count
-              WHEN u.successes > 0 THEN least(u.in_a_row, {MOST_IN_A_ROW + 1})
-              ELSE least(p.failure_count + u.in_a_row, {MOST_IN_A_ROW + 1}) END AS failure_count
+              WHEN u.successes > 0 THEN least(u.in_a_row, {MAX_IN_A_ROW + 1})
+              ELSE least(p.failure_count + u.in_a_row, {MAX_IN_A_ROW + 1}) END AS failure_count
     FROM messor.proxies p JOIN used u USING (id) ORDER BY p.id FOR NO KEY UPDATE OF p
 ), counted AS (
   INSERT INTO messor.proxy_requests AS r (domain_id, proxy_id, window_start, requests)
@@ -48,8 +48,8 @@ UPDATE messor.proxies p
    SET success_count = p.success_count + k.successes,
        failures = p.failures + k.failures,
        failure_count = k.failure_count,
-       is_active = p.is_active AND k.failure_count <= {MOST_IN_A_ROW},
-       probe_at = CASE WHEN p.is_active AND k.failure_count > {MOST_IN_A_ROW}
+       is_active = p.is_active AND k.failure_count <= {MAX_IN_A_ROW},
+       probe_at = CASE WHEN p.is_active AND k.failure_count > {MAX_IN_A_ROW}
                        THEN messor.clock() + {PROBE_AFTER % {"count": "k.failure_count"}}
                        ELSE p.probe_at END,
        cost = p.cost + coalesce(p.cost_per_request, 0) * k.successes,
@@ -70,13 +70,13 @@ RETURNING p.id, p.proxy_protocol, p.proxy_url, p.proxy_port, p.proxy_username, p
 
 @dataclass(slots=True)
 class Uses:
-    """What one proxy did since the last account."""
+    """Uses of one proxy since the last write."""
 
     proxy_id: int
     successes: int = 0
     failures: int = 0
-    in_a_row: int = 0  # failures held against it since its last success among these
-    seconds: float = 0.0  # of the successes
+    in_a_row: int = 0  # failures counted since the last success among these
+    seconds: float = 0.0  # total of the successes
     error: str | None = None
     domains: dict[UUID, int] = field(default_factory=dict)  # requests for each
 
@@ -87,13 +87,13 @@ class Uses:
         self._count(domain_id, 1)
 
     def failed(self, domain_id: UUID, error: str) -> None:
-        """Whether it counts among those in a row is the pool's to say."""
+        """Record a failure; the pool decides whether it counts among those in a row."""
         self.failures += 1
         self.error = error
         self._count(domain_id, 1)
 
     def follow(self, earlier: Uses) -> None:
-        """Put what was counted before this in front of it."""
+        """Prepend earlier counts."""
         if not self.successes:
             self.in_a_row += earlier.in_a_row
         self.successes += earlier.successes
@@ -108,10 +108,10 @@ class Uses:
 
 
 async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
-    """Write what proxies did; answers those that this disabled.
+    """Write the counts; returns the proxies that this disabled.
 
-    It locks the proxies' rows until the transaction ends, and all workers share them: let the
-    transaction be a short one.
+    It locks the proxies' rows, which all workers share, until the transaction ends: keep the
+    transaction short.
     """
     if not rows:
         return []

@@ -1,1 +1,1 @@
-"""Outside services that fetch pages for us: Crawl4AI and Firecrawl, behind the provider seam."""
+"""External services that fetch pages: Crawl4AI and Firecrawl, behind the provider interface."""

@@ -1,4 +1,4 @@
-"""An answer of a service: its status, its headers and its JSON, read with a bound and a type."""
+"""A service's response: its status, headers and JSON, read with a size limit and a type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ServiceResponse:
-    """What a service sent back; `body` is decoded and within the cap."""
+    """A service's response; `body` is decoded and within the cap."""
 
     status: int
     headers: Mapping[str, str]
@@ -37,15 +37,15 @@ class ServiceResponse:
             return None
 
     def read(self, kind: type[T] | Any) -> T:
-        """The JSON as a type; what the type does not name is skipped.
+        """Parse the JSON into a type; unknown fields are ignored.
 
-        Raises ValueError, or RecursionError for what is nested too deep.
+        Raises ValueError, or RecursionError for excessive nesting.
         """
         try:
             found: T = msgspec.json.decode(self.body, type=kind)
         except msgspec.ValidationError:
             raise
         except msgspec.DecodeError:
-            # Half of a surrogate pair, which JavaScript writes and this decoder refuses.
+            # A lone surrogate, which JavaScript writes and this decoder rejects.
             found = msgspec.convert(json.loads(self.body), kind)
         return found

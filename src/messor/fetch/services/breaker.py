@@ -1,9 +1,8 @@
-"""The circuit breaker of one service: after some faults in a row it is left alone for a while.
+"""The circuit breaker of a service: after several faults in a row it is paused.
 
-It is counted in this process alone; then one request goes ahead to see whether the service is
-back. How long a service itself asks to be left alone is honoured at once. A page that a service
-could not fetch opens it only together with pages of other domains: a site must not be able to
-take a service away from all others.
+It is counted in this process alone; after the pause one request checks whether the service is back.
+A pause requested by the service itself is honoured at once. Failed pages open the breaker only if
+they belong to several domains: one site must not be able to take a service away from all others.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from messor.core import clock
 
 FAULTS_IN_A_ROW = 5
 FIRST_WAIT = 60.0
-LONGEST_WAIT = 3600.0
-LONGEST_HOLD = 24 * 3600.0  # however long a service asks for
+MAX_WAIT = 3600.0
+MAX_HOLD = 24 * 3600.0  # upper limit of a pause that a service requests
 
 
 class Breaker:
-    """Says whether a service may be asked."""
+    """Decides whether a service may be used."""
 
     def __init__(self, *, now: Callable[[], float] = clock.now) -> None:
         self._now = now
         self._faults = 0
-        self._sites: set[str] = set()  # whose pages failed since the last success
-        self._by_sites = False  # what opened it
-        self.page_faults = 0  # pages that failed since the last success
+        self._sites: set[str] = set()  # sites with failed pages since the last success
+        self._by_sites = False  # whether failed pages opened it
+        self.page_faults = 0  # failed pages since the last success
         self._wait = FIRST_WAIT
         self._until: float | None = None  # None while closed
         self._probing = False
@@ -35,7 +34,7 @@ class Breaker:
 
     @property
     def available(self) -> bool:
-        """Whether a request would be let through now."""
+        """Whether a request would be admitted now."""
         return self._until is None or (self.remaining <= 0 and not self._probing)
 
     @property
@@ -45,13 +44,13 @@ class Breaker:
 
     @property
     def sentence(self) -> str:
-        """Why a request is not let through."""
+        """Why a request is not admitted."""
         if self.remaining <= 0:
-            return f"another request is finding out whether it is back; before: {self.reason}"
-        return f"it is left alone for another {math.ceil(self.remaining)} s: {self.reason}"
+            return f"another request is checking whether it is back; before: {self.reason}"
+        return f"it is paused for another {math.ceil(self.remaining)} s: {self.reason}"
 
     def admit(self) -> BreakerPermit | None:
-        """Leave to ask the service once; None when it is left alone."""
+        """Admit one request; None while the service is paused."""
         if not self.available:
             return None
         probe = self._until is not None
@@ -64,12 +63,12 @@ class Breaker:
         self._by_sites = False
 
     def hold(self, seconds: float, reason: str) -> None:
-        """Leave the service alone because another worker was asked to."""
+        """Pause the service because another worker was told to wait."""
         self.reason = reason
-        self._until = max(self._until or 0.0, self._now() + min(seconds, LONGEST_HOLD))
+        self._until = max(self._until or 0.0, self._now() + min(seconds, MAX_HOLD))
 
     def answered(self, *, probe: bool) -> None:
-        """The service did its work; one that was asked before it failed proves nothing."""
+        """The service succeeded; a request sent before it failed proves nothing."""
         if probe:
             self.close()
         elif self._until is None:
@@ -77,7 +76,7 @@ class Breaker:
             self._forget_pages()
 
     def failed_at(self, site: str, reason: str, *, probe: bool) -> None:
-        """A page of this site failed; the service answered, so it is there."""
+        """A page of this site failed; the service responded, so it is up."""
         if probe and not self._by_sites:
             self.close()
         if self._until is not None and not probe:
@@ -91,7 +90,7 @@ class Breaker:
 
     def failed(self, reason: str, hold: float, *, probe: bool) -> None:
         self.reason = reason
-        hold = min(hold, LONGEST_HOLD)
+        hold = min(hold, MAX_HOLD)
         if probe:
             self._probing = False
             self._open_longer(hold)
@@ -113,32 +112,32 @@ class Breaker:
 
     def _open_longer(self, hold: float) -> None:
         self._until = self._now() + max(self._wait, hold)
-        self._wait = min(self._wait * 2, LONGEST_WAIT)
+        self._wait = min(self._wait * 2, MAX_WAIT)
 
 
 class BreakerPermit:
-    """Leave for one request; what came of it is told once."""
+    """Admission of one request; its result is reported once."""
 
-    __slots__ = ("_breaker", "_probe", "_told")
+    __slots__ = ("_breaker", "_is_reported", "_probe")
 
     def __init__(self, breaker: Breaker, *, probe: bool) -> None:
         self._breaker = breaker
         self._probe = probe
-        self._told = False
+        self._is_reported = False
 
     def answered(self) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.answered(probe=self._probe)
 
     def failed(self, reason: str, hold: float = 0.0) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.failed(reason, hold, probe=self._probe)
 
     def failed_at(self, site: str, reason: str) -> None:
-        self._told = True
+        self._is_reported = True
         self._breaker.failed_at(site, reason, probe=self._probe)
 
     def give_back(self) -> None:
-        """Nothing was learnt, because nothing was asked or nobody waited for the answer."""
-        if self._probe and not self._told:
+        """Nothing was learnt, because nothing was sent or nobody awaited the response."""
+        if self._probe and not self._is_reported:
             self._breaker.give_up_probe()

@@ -1,8 +1,7 @@
-"""What a service may cost in a month: reserved before it is asked, settled when it has answered.
+"""Monthly budget of a service: reserved before a request, settled after it.
 
-One row per provider and month; a reservation is one statement that succeeds only within the
-budget, so many workers never spend more together. The same statement tells that a service asked
-to be left alone. Months are those of UTC.
+One row per provider and month; a reservation is one statement that succeeds only within the budget,
+so concurrent workers never overspend. The same statement reports a hold. Months are those of UTC.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from decimal import Decimal
 from messor.fetch.services.holds import HeldError
 from messor.store.database import Connection, Database
 
-# The condition of ON CONFLICT is judged on the locked row, after whoever was before us.
+# The condition of ON CONFLICT is evaluated on the locked row, after concurrent reservations.
 RESERVE = """
 WITH held AS (
   SELECT extract(epoch FROM held_until - messor.clock())::float8 AS seconds, reason
@@ -41,9 +40,9 @@ UPDATE messor.provider_usage
 async def reserve(
     source: Connection | Database, provider: str, cost: Decimal, budget: Decimal | None
 ) -> date | None:
-    """Set a request's cost aside; the month it counts for, or None when the budget is spent.
+    """Reserve a request's cost; returns the month it counts for, or None when the budget is spent.
 
-    Raises HeldError while the service is to be left alone.
+    Raises HeldError while the service is held.
     """
     row = await source.fetchrow(RESERVE, provider, cost, budget)
     assert row is not None
@@ -54,10 +53,10 @@ async def reserve(
 
 
 async def refund(database: Database, provider: str, cost: Decimal, month: date) -> None:
-    """The service did no work and counted none."""
+    """Return a reservation: the service did no work and charged nothing."""
     await database.fetch(SETTLE, provider, month, -cost, -1)
 
 
 async def adjust(database: Database, provider: str, difference: Decimal, month: date) -> None:
-    """The service charged another price than was set aside, whatever the budget says now."""
+    """Correct a reservation to the price charged, regardless of the budget."""
     await database.fetch(SETTLE, provider, month, difference, 0)

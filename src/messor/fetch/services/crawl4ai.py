@@ -1,6 +1,6 @@
-"""Crawl4AI, self-hosted: a browser behind an HTTP API, asked for one page at a time.
+"""Crawl4AI, self-hosted: a browser behind an HTTP API, used for one page at a time.
 
-Two contracts: that of server 0.9, and the older one that asks for `url` and gives `cleaned_html`.
+Two contracts: that of server 0.9, and the older one that takes `url` and returns `cleaned_html`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from messor.store.database import Database
 from messor.web.urls import canonical, parse
 
 WORD_COUNT_THRESHOLD = 50
-LONGEST_PAGE_MS = 60_000  # the server cuts longer ones down to this
-SETTLING_SECONDS = 2.0  # for the scripts of a page that is never idle
-MOST_RESTLESS = 10_000
-# Not accepted, or not there: nothing was fetched.
+MAX_PAGE_MS = 60_000  # the server caps longer timeouts to this
+SETTLING_SECONDS = 2.0  # for the scripts of a page that never becomes idle
+MAX_NEVER_IDLE = 10_000
+# Rejected, or no such route: nothing was fetched.
 FOREIGN = frozenset({400, 404, 405, 422})
 _BLOCKED = "Blocked by anti-bot protection"
-_GUESSED = "Structural:"  # the service's guess from how small a page is; we judge that ourselves
+_GUESSED = (
+    "Structural:"  # the service's guess from the size of a page; the gates judge that themselves
+)
 
 
 class Result(msgspec.Struct):
-    """One page of an answer; `status_code` is that of the first hop."""
+    """One page of a response; `status_code` is that of the first hop."""
 
     url: str = ""
     success: bool = False
@@ -49,7 +51,7 @@ class Results(msgspec.Struct):
 
 
 class PlainResult(msgspec.Struct):
-    """The answer of the older contract."""
+    """The response of the older contract."""
 
     success: bool
     cleaned_html: str | None = None
@@ -62,7 +64,7 @@ class Crawl4AI(RemoteProvider):
 
     name = "crawl4ai"
     title = "Crawl4AI"
-    paid = False  # self-hosted, so free unless the operator puts a price on it
+    paid = False  # self-hosted, so free unless the operator sets a price
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class Crawl4AI(RemoteProvider):
         breaker: Breaker | None = None,
     ) -> None:
         super().__init__(settings, database, check, breaker=breaker)
-        self._restless: dict[str, None] = {}  # hosts whose pages are never idle, oldest first
+        self._never_idle: dict[str, None] = {}  # hosts whose pages never become idle, oldest first
 
     def contracts(self) -> Sequence[Contract]:
         return (
@@ -82,53 +84,53 @@ class Crawl4AI(RemoteProvider):
         )
 
     def _ask_current(self, href: str) -> dict[str, Any]:
-        # Its browser accepts any certificate unless told otherwise.
+        # Its browser accepts any certificate by default.
         browser: dict[str, Any] = {"ignore_https_errors": False}
         if self._settings.user_agent:
             browser["user_agent"] = self._settings.user_agent
-        page_timeout = min(int(self._settings.timeout * 1000), LONGEST_PAGE_MS)
+        page_timeout = min(int(self._settings.timeout * 1000), MAX_PAGE_MS)
         return {
             "urls": [href],
             "browser_config": {"type": "BrowserConfig", "params": browser},
             "crawler_config": {
                 "type": "CrawlerRunConfig",
-                "params": {"page_timeout": page_timeout, **self._patience(href)},
+                "params": {"page_timeout": page_timeout, **self._wait_options(href)},
             },
         }
 
-    def _patience(self, href: str) -> dict[str, Any]:
-        """When a page counts as rendered: unless told, the server does not wait for its scripts.
+    def _wait_options(self, href: str) -> dict[str, Any]:
+        """When a page counts as rendered: by default the server does not wait for its scripts.
 
-        A page that asks its server for news all the time is never idle, and fails after the whole
-        time-out; its host's pages are then given a fixed time instead.
+        A page that polls its server is never idle, and fails after the whole timeout; pages of its
+        host are then given a fixed time instead.
         """
-        if _host_of(href) in self._restless:
+        if _host_of(href) in self._never_idle:
             return {"wait_until": "load", "delay_before_return_html": SETTLING_SECONDS}
         return {"wait_until": "networkidle"}
 
-    def _note_restless(self, href: str) -> None:
-        """The other way of waiting is tried on this host the next time."""
+    def _note_never_idle(self, href: str) -> None:
+        """Use the other way of waiting for this host next time."""
         host = _host_of(href)
-        if self._restless.pop(host, None) is None:
-            self._restless[host] = None
-        if len(self._restless) > MOST_RESTLESS:
-            del self._restless[next(iter(self._restless))]
+        if self._never_idle.pop(host, None) is None:
+            self._never_idle[host] = None
+        if len(self._never_idle) > MAX_NEVER_IDLE:
+            del self._never_idle[next(iter(self._never_idle))]
 
     def _ask_plain(self, href: str) -> dict[str, Any]:
         return {"url": href, "word_count_threshold": WORD_COUNT_THRESHOLD}
 
     def _read_current(self, answer: ServiceResponse, href: str) -> Brought:
         if answer.status == 500:
-            self._note_restless(href)
+            self._note_never_idle(href)
         if answer.status != 200:
             return self._from_error(answer)
         found: Results = read_json(self.title, answer, Results)
-        asked = canonical(href)
-        result = next((r for r in found.results if canonical(r.url) == asked), None)
+        requested = canonical(href)
+        result = next((r for r in found.results if canonical(r.url) == requested), None)
         if result is None:
-            raise ProviderFaultError(f"{self.title} answered about another page.", charged=True)
+            raise ProviderFaultError(f"{self.title} returned another page.", charged=True)
         if not result.success:
-            self._note_restless(href)
+            self._note_never_idle(href)
         return self._judge(result, href)
 
     def _judge(self, result: Result, href: str) -> Brought:
@@ -156,28 +158,28 @@ class Crawl4AI(RemoteProvider):
         return Brought(judge(self.title, href, seen, self._settings.max_page_bytes))
 
     def _from_error(self, answer: ServiceResponse) -> Brought:
-        """The server fails as a whole when its only page failed; its text may say why."""
-        if answer.status == 500 and (said := said_by(answer.value)):
-            site = failure_at_site(said)
+        """The server fails as a whole when its only page failed; its message may say why."""
+        if answer.status == 500 and (message := said_by(answer.value)):
+            site = failure_at_site(message)
             if site is not None:
                 return Brought(site)
-            if _BLOCKED in said:
-                return self._from_message(said, None)
+            if _BLOCKED in message:
+                return self._from_message(message, None)
         raise fault_of_status(self.title, answer)
 
-    def _from_message(self, said: str, status: int | None) -> Brought:
-        """A page that failed: at the site, or in the service."""
-        site = failure_at_site(said)
+    def _from_message(self, message: str, status: int | None) -> Brought:
+        """A failed page: because of the site, or of the service."""
+        site = failure_at_site(message)
         if site is not None:
             return Brought(site)
         if status is not None and status >= 400:
             seen = ReportedPage(status=status, html="")
             return Brought(judge(self.title, "", seen, self._settings.max_page_bytes))
-        if _BLOCKED in said and _GUESSED not in said:
+        if _BLOCKED in message and _GUESSED not in message:
             return Brought(failed(Outcome.BLOCKED, f"the site blocked {self.title}", "blocked"))
         raise ProviderFaultError(
-            f"{self.title} could not fetch the page: {one_line(said) or 'it does not say why'}",
-            of_the_page=_BLOCKED in said,
+            f"{self.title} could not fetch the page: {one_line(message) or 'no reason given'}",
+            of_the_page=_BLOCKED in message,
             doubtful=True,
         )
 

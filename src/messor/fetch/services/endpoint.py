@@ -1,9 +1,8 @@
-"""The way out to one operator endpoint: a service named in the configuration, and nothing else.
+"""The client of one operator endpoint: a service named in the configuration, and nothing else.
 
-An operator endpoint may have a private address, so the address guard only keeps link-local and
-metadata addresses from it; the client is bound to the configured origin, follows no redirect and
-knows no proxy. What is
-asked and what the answer means is left to the contracts.
+An operator endpoint may have a private address, so the address guard only blocks link-local and
+metadata addresses; the client is bound to the configured origin, follows no redirects and uses no
+proxy. Requests and the meaning of responses are left to the contracts.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ class ServiceEndpoint:
         context = ssl.create_default_context()
         if settings.ca_file is not None:
             trust(context, settings.ca_file)
-        # A page takes seconds there, so a connection per request costs nothing; a kept one may
-        # be closed under a POST, which cannot be sent again.
+        # A page takes seconds, so a connection per request costs nothing; a kept one may be closed
+        # during a POST, which cannot be resent.
         connector = TCPConnector(ssl=context, force_close=True, socket_factory=operator_socket)
         self._session = ClientSession(
             connector=connector,
@@ -58,21 +57,21 @@ class ServiceEndpoint:
         await self._session.close()
 
     def url_of(self, path: str) -> URL:
-        """Where a path of the service lies; an address of another origin is refused."""
+        """The URL of a path of the service; another origin is refused."""
         joined = self._base.with_path(self._base.path.rstrip("/") + "/")
         url = joined.join(URL(path.lstrip("/") if "://" not in path else path))
         if url.origin() != self._base.origin():
             raise ProviderFaultError(
-                f"{self._title} is asked at {self._base.origin()} only, not at {url.origin()}."
+                f"{self._title} is used at {self._base.origin()} only, not at {url.origin()}."
             )
         return url
 
     def scrub(self, text: str) -> str:
-        """Text without our key: services like to repeat what they refuse."""
+        """Remove our key from text: services tend to repeat what they refuse."""
         return text.replace(self._key, "[key]") if self._key else text
 
     async def post(self, path: str, body: dict[str, Any]) -> ServiceResponse:
-        """Ask, and read the whole answer; raises ProviderFaultError when none comes."""
+        """Send a request and read the whole response; raises ProviderFaultError when there is none."""
         url = self.url_of(path)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
@@ -86,7 +85,7 @@ class ServiceEndpoint:
             raise self._fault("cannot be reached: no connection in time.") from error
         except TimeoutError as error:
             raise self._fault(
-                "gave no complete answer in time.", charged=True, doubtful=True
+                "gave no complete response in time.", charged=True, doubtful=True
             ) from error
         except TooLargeError as error:
             raise self._fault(
@@ -95,7 +94,9 @@ class ServiceEndpoint:
                 of_the_page=True,
             ) from error
         except BadEncodingError as error:
-            raise self._fault(f"sent what cannot be unpacked: {error}.", charged=True) from error
+            raise self._fault(
+                f"sent a body that cannot be decompressed: {error}.", charged=True
+            ) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self._fault(f"broke off: {words(error)}.", charged=True, doubtful=True) from error
 
@@ -113,7 +114,7 @@ class ServiceEndpoint:
                 raise TooLargeError
             parts.append(chunk)
         encoding = response.headers.get("Content-Encoding", "")
-        # A few megabytes unpack in the time of many requests: not on the loop.
+        # Decompressing a few megabytes takes as long as many requests: not on the event loop.
         decoded = await asyncio.to_thread(decode_content, b"".join(parts), encoding, cap)
         return ServiceResponse(response.status, CIMultiDict(response.headers), decoded.body)
 

@@ -1,7 +1,7 @@
-"""Firecrawl, hosted or self-hosted: a paid scraping API, asked for one page at a time.
+"""Firecrawl, hosted or self-hosted: a paid scraping API, used for one page at a time.
 
-Two contracts: v2, and v1 as the AMI specification writes it down. Pages are always asked for
-fresh, whole and with certificates verified; nothing is asked for that costs extra credits.
+Two contracts: v2, and v1 as the AMI specification defines it. Pages are always requested fresh,
+whole and with certificates verified; no option that costs extra credits is used.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from messor.fetch.services.faults import ProviderFaultError, fault_of_status, on
 from messor.fetch.services.outcome import Brought, ReportedPage, failed, failure_at_site, judge
 from messor.fetch.services.service import Contract, RemoteProvider, credits_for, read_json
 
-# An endpoint without that version; every other answer comes from one that has it.
+# An endpoint without that version; every other response comes from one that has it.
 FOREIGN = frozenset({404, 405})
-# It refuses this page, not us.
+# It rejects this page, not us.
 _PAGE_REFUSED = frozenset({"unsafe_domain_blocked", "URL_BLOCKED", "SCRAPE_MEDIA_ACCESS_DENIED"})
 _NOT_HTML = ("SCRAPE_UNSUPPORTED_FILE", "SCRAPE_PDF_", "SCRAPE_DOCUMENT_")
 
 
 class ScrapedPage(msgspec.Struct, rename="camel"):
-    """The page in an answer. Metadata mixes in the page's own tags: any value may come."""
+    """The page in a response. Metadata includes the page's own tags: any value may occur."""
 
     raw_html: str | None = None
     html: str | None = None
@@ -79,7 +79,7 @@ class Firecrawl(RemoteProvider):
         if not scraped.success:
             return self._from_error(answer)
         if scraped.data is None:
-            raise ProviderFaultError(f"{self.title} brought no page.", charged=True)
+            raise ProviderFaultError(f"{self.title} returned no page.", charged=True)
         page = scraped.data
         metadata = page.metadata
         seen = ReportedPage(
@@ -95,35 +95,33 @@ class Firecrawl(RemoteProvider):
         """An error names its kind in `code`; some are the site's."""
         value = answer.value if isinstance(answer.value, dict) else {}
         code = _text(value.get("code")) or ""
-        said = said_by(value)
-        site = _site_failure(code, said)
+        message = said_by(value)
+        site = _site_failure(code, message)
         if site is not None:
-            # Of all failures, only a name without address is charged for.
+            # Of all failures, only an unresolvable name is charged.
             return Brought(site, credits=1 if site.error_type == "dns" else 0)
         if code in _PAGE_REFUSED:
-            raise ProviderFaultError(
-                f"{self.title} does not fetch this page: {said}", of_the_page=True
-            )
+            raise ProviderFaultError(f"{self.title} rejects this page: {message}", of_the_page=True)
         if answer.status == 200:
             raise ProviderFaultError(
-                f"{self.title} failed: {said or one_line(code)}", doubtful=True
+                f"{self.title} failed: {message or one_line(code)}", doubtful=True
             )
         raise fault_of_status(self.title, answer)
 
 
-def _site_failure(code: str, said: str) -> Fetched | None:
+def _site_failure(code: str, message: str) -> Fetched | None:
     match code:
         case "SCRAPE_DNS_RESOLUTION_ERROR":
-            return failed(Outcome.ERROR, "the host's name has no address", "dns")
+            return failed(Outcome.ERROR, "the host's name does not resolve", "dns")
         case "SCRAPE_SSL_ERROR":
-            return failed(Outcome.ERROR, "the site's certificate does not hold", "tls")
+            return failed(Outcome.ERROR, "the site's certificate is not valid", "tls")
         case "SCRAPE_TIMEOUT":
-            return failed(Outcome.TIMEOUT, "the site gave no complete answer in time", "timeout")
+            return failed(Outcome.TIMEOUT, "the site gave no complete response in time", "timeout")
         case "SCRAPE_SITE_ERROR":
-            site = failure_at_site(f"net::{said}" if said.startswith("ERR_") else said)
+            site = failure_at_site(f"net::{message}" if message.startswith("ERR_") else message)
             return site or failed(Outcome.ERROR, "the site could not be read", "connect")
     if code.startswith(_NOT_HTML):
-        return failed(Outcome.NOT_HTML, "the page is a file that is no HTML", "not_html")
+        return failed(Outcome.NOT_HTML, "the page is a file that is not HTML", "not_html")
     return None
 
 

@@ -1,8 +1,8 @@
-"""Whether an outside service can be used: it is there, and it takes our key.
+"""Whether an external service can be used: it is reachable and accepts our key.
 
 Nothing is fetched through it and nothing is spent. Health pages are public, so they prove no key:
-the route that is used in earnest is asked for nothing instead. A service looks at the key first
-and at the request second, so 401 is about the key, and 400 or 422 says that the key was good.
+the scraping route gets an empty request instead. A service checks the key before the request, so
+401 concerns the key, and 400 or 422 means that the key was accepted.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from messor.fetch.guard import operator_socket
 from messor.fetch.tls import verifying_context
 
 SECONDS = 5.0
-# The public page of each that says whether it lives; it is asked without the key.
+# The public health page of each; it is requested without the key.
 PATHS = {"crawl4ai": "health", "firecrawl": ""}
-# Where pages are asked for, the current contract first.
+# The scraping routes, the current contract first.
 ROUTES = {"crawl4ai": ("crawl",), "firecrawl": ("v2/scrape", "v1/scrape")}
 MODEL_ROUTES = ("chat/completions",)
-_UNDERSTOOD = (400, 413, 415, 422)  # the request is at fault: whoever sent it was let in
+_UNDERSTOOD = (400, 413, 415, 422)  # the request is at fault: the sender was authenticated
 _ELSEWHERE = (404, 405)
-_NO_URL = "is no http or https URL"
+_NO_URL = "is not an http or https URL"
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceHealth:
-    """What a service said when it was asked for nothing."""
+    """A service's reply to an empty request."""
 
     sentence: str
     is_good: bool = False
 
 
 async def trouble_with(name: str, address: str, *, ca_file: Path | None = None) -> str | None:
-    """Why a service cannot be reached, in a few words; None when it answers."""
+    """Why a service cannot be reached, in a few words; None when it responds."""
     found = await _status("GET", address, PATHS[name], {}, ca_file)
     if isinstance(found, str):
         return found
@@ -49,35 +49,35 @@ async def trouble_with(name: str, address: str, *, ca_file: Path | None = None) 
 async def standing_of(
     address: str, routes: tuple[str, ...], key: SecretStr | None, *, ca_file: Path | None = None
 ) -> ServiceHealth:
-    """Whether a service answers and takes the key, by an empty request with and without it."""
+    """Whether a service responds and accepts the key, by an empty request with and without it."""
     route, status = await _first_known(address, routes, _bearer(key), ca_file)
     if isinstance(status, str):
         return ServiceHealth(status)
     if status in _ELSEWHERE:
         return ServiceHealth(
-            f"answered {status} to POST /{route}: it is another service or version"
+            f"returned {status} to POST /{route}: it is another service or version"
         )
     if status not in _UNDERSTOOD:
         return ServiceHealth(meaning_of(status, has_key=key is not None))
     if key is None:
-        return ServiceHealth("answers; it asks for no key", is_good=True)
+        return ServiceHealth("responds; it requires no key", is_good=True)
     _, without = await _first_known(address, (route,), {}, ca_file)
     if without in (401, 403):
-        return ServiceHealth("answers and accepts the key", is_good=True)
-    return ServiceHealth("answers; it does not check the key", is_good=True)
+        return ServiceHealth("responds and accepts the key", is_good=True)
+    return ServiceHealth("responds; it does not check the key", is_good=True)
 
 
 def meaning_of(status: int, *, has_key: bool) -> str:
-    """What an answer to an empty request says against using a service."""
+    """The problem shown by the status of an empty request, if any."""
     match status:
         case 401 | 403:
-            return f"refuses the key ({status})" if has_key else f"asks for a key ({status})"
+            return f"rejects the key ({status})" if has_key else f"requires a key ({status})"
         case 402:
             return "has no credits left (402)"
         case 429:
             return "asks us to slow down (429)"
         case _:
-            return f"answered {status} to an empty request"
+            return f"returned {status} to an empty request"
 
 
 def _bearer(key: SecretStr | None) -> dict[str, str]:
@@ -87,7 +87,7 @@ def _bearer(key: SecretStr | None) -> dict[str, str]:
 async def _first_known(
     address: str, routes: tuple[str, ...], headers: Mapping[str, str], ca_file: Path | None
 ) -> tuple[str, int | str]:
-    """The first route that is there, and what it answers to an empty request."""
+    """The first route that exists, and its status for an empty request."""
     for route in routes:
         found = await _status("POST", address, route, headers, ca_file)
         if found not in _ELSEWHERE:
@@ -98,7 +98,7 @@ async def _first_known(
 async def _status(
     method: str, address: str, path: str, headers: Mapping[str, str], ca_file: Path | None
 ) -> int | str:
-    """The status of an answer, or why there is none."""
+    """The status of a response, or why there is none."""
     timeout = aiohttp.ClientTimeout(total=SECONDS)
     try:
         url = URL(address).joinpath(*filter(None, path.split("/")))
@@ -109,16 +109,16 @@ async def _status(
             connector=connector, timeout=timeout, trust_env=False
         ) as session:
             if method == "GET":
-                asking = session.get(url, allow_redirects=False)
+                request = session.get(url, allow_redirects=False)
             else:
-                asking = session.post(url, json={}, headers=headers, allow_redirects=False)
-            async with asking as response:
+                request = session.post(url, json={}, headers=headers, allow_redirects=False)
+            async with request as response:
                 return response.status
     except TimeoutError:
-        return f"gave no answer within {SECONDS:g} s"
+        return f"gave no response within {SECONDS:g} s"
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
         return _NO_URL
-    except (aiohttp.ClientError, OSError) as error:  # a wrong certificate is a ValueError, too
+    except (aiohttp.ClientError, OSError) as error:  # an invalid certificate is a ValueError, too
         return f"cannot be reached: {words(error)}"
     except ValueError:
         return _NO_URL

@@ -1,7 +1,9 @@
-"""An OpenID Connect provider named in the configuration: where it sends people, and who it says they are.
+"""An OpenID Connect provider named in the configuration: where it sends people, and who it says
+they are.
 
-Authorization code flow with PKCE (RFC 7636). What counts is the ID token: its signature by the
-provider's published keys, issuer, audience, time and nonce. Which member that is, is `access`'.
+Authorization code flow with PKCE (RFC 7636). The ID token is authoritative: its signature by the
+provider's published keys, issuer, audience, time and nonce. Mapping it to a member is left to
+`access`.
 """
 
 from __future__ import annotations
@@ -24,40 +26,40 @@ from messor.errors import UnavailableError
 from messor.fetch.guard import operator_socket
 
 SECONDS = 15.0
-MOST_BYTES = 1_000_000
-LEEWAY = 60  # seconds by which the provider's clock may differ
+MAX_BYTES = 1_000_000
+LEEWAY = 60  # maximum clock difference to the provider, in seconds
 SCOPES = "openid email profile"
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the provider says somebody is."""
+    """A person's identity according to the provider."""
 
     issuer: str
     subject: str
-    email: str | None  # only if the provider has verified it
+    email: str | None  # only if verified by the provider
     name: str | None
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """What must come back unchanged from the provider; kept sealed in the browser meanwhile."""
+    """What must come back unchanged from the provider; kept encrypted in the browser meanwhile."""
 
     state: str
     nonce: str
     verifier: str
     redirect_uri: str
-    target: str  # where in the console to go afterwards
+    target: str  # console path to open afterwards
 
 
 class RefusedError(UnavailableError):
-    """The provider, or what came back by its name, does not let this person in."""
+    """The provider, or the response in its name, denies the login."""
 
     code = "sign_on_refused"
 
 
 class IdentityProvider:
-    """Talks to one provider; what it publishes about itself is read once and kept."""
+    """Client of one provider; its published metadata is read once and cached."""
 
     def __init__(self, issuer: str, client_id: str, client_secret: str | None) -> None:
         self._issuer = issuer
@@ -67,7 +69,7 @@ class IdentityProvider:
         self._keys: dict[str, jwt.PyJWK] = {}
 
     async def begin(self, redirect_uri: str, target: str) -> tuple[str, Attempt]:
-        """Where to send somebody, and what to remember of it."""
+        """Where to send the browser, and the state to remember."""
         about = await self._discover()
         attempt = Attempt(
             secrets.token_urlsafe(32),
@@ -77,7 +79,7 @@ class IdentityProvider:
             target,
         )
         challenge = base64.urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self._client_id,
             "redirect_uri": redirect_uri,
@@ -88,14 +90,14 @@ class IdentityProvider:
             "code_challenge_method": "S256",
         }
         place = _url(about, "authorization_endpoint")
-        return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}", attempt
+        return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}", attempt
 
     async def finish(self, attempt: Attempt, answered: Mapping[str, str]) -> Identity:
-        """Who came back; raises RefusedError when anything about it does not hold."""
+        """Who logged in; raises RefusedError when any check fails."""
         if not _equal(answered.get("state", ""), attempt.state):
-            raise RefusedError("This login was not begun in this browser. Start again.")
+            raise RefusedError("This login was not started in this browser. Start again.")
         if answered.get("iss", self._issuer) != self._issuer:  # RFC 9207
-            raise RefusedError("The answer came from another identity provider.")
+            raise RefusedError("The response came from another identity provider.")
         if "error" in answered or "code" not in answered:
             why = answered.get("error_description") or answered.get("error") or "no code was sent"
             raise RefusedError(f"The identity provider refused the login: {why[:200]}")
@@ -103,7 +105,7 @@ class IdentityProvider:
         tokens = await self._exchange(about, attempt, answered["code"])
         claims = await self._verify(about, str(tokens.get("id_token", "")))
         if not _equal(str(claims.get("nonce", "")), attempt.nonce):
-            raise RefusedError("The identity provider answered another login than this one.")
+            raise RefusedError("The identity provider's response belongs to another login.")
         email = claims.get("email") if claims.get("email_verified") is True else None
         name = claims.get("name")
         return Identity(
@@ -116,7 +118,7 @@ class IdentityProvider:
     async def _discover(self) -> Mapping[str, Any]:
         if self._about is None:
             place = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
-            about = await self._ask("GET", place)
+            about = await self._request("GET", place)
             if about.get("issuer") != self._issuer:
                 raise UnavailableError(
                     f"The identity provider calls itself {str(about.get('issuer'))[:200]!r}. "
@@ -137,14 +139,16 @@ class IdentityProvider:
         }
         if self._secret is not None:
             form["client_secret"] = self._secret
-        return await self._ask("POST", _url(about, "token_endpoint"), form)
+        return await self._request("POST", _url(about, "token_endpoint"), form)
 
     async def _verify(self, about: Mapping[str, Any], token: str) -> Mapping[str, Any]:
         try:
             header = jwt.get_unverified_header(token)
             algorithm = header.get("alg")
             if algorithm not in ALGORITHMS:
-                raise RefusedError(f"The ID token is signed by {algorithm!r}, which is not taken.")
+                raise RefusedError(
+                    f"The ID token is signed with {algorithm!r}, which is not accepted."
+                )
             key = await self._key(about, header.get("kid"))
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -156,23 +160,23 @@ class IdentityProvider:
                 options={"require": ["iss", "sub", "aud", "exp", "iat"]},
             )
         except jwt.PyJWTError as error:
-            raise RefusedError(f"The ID token does not hold: {error}.") from error
+            raise RefusedError(f"The ID token is not valid: {error}.") from error
         if claims.get("azp", self._client_id) != self._client_id:
-            raise RefusedError("The ID token was made for another application.")
+            raise RefusedError("The ID token was issued for another application.")
         return claims
 
     async def _key(self, about: Mapping[str, Any], kid: str | None) -> jwt.PyJWK:
-        if kid is None or kid not in self._keys:  # keys are rolled over now and then
-            listed = await self._ask("GET", _url(about, "jwks_uri"))
+        if kid is None or kid not in self._keys:  # keys are rotated now and then
+            listed = await self._request("GET", _url(about, "jwks_uri"))
             found = list(jwt.PyJWKSet.from_dict(dict(listed)).keys)
             self._keys = {key.key_id: key for key in found if key.key_id is not None}
             if kid is None and len(found) == 1:
                 return found[0]
         if kid is None or kid not in self._keys:
-            raise RefusedError("The ID token is signed by a key that the provider does not list.")
+            raise RefusedError("The ID token is signed with a key that the provider does not list.")
         return self._keys[kid]
 
-    async def _ask(
+    async def _request(
         self, method: str, url: str, form: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
         timeout = ClientTimeout(total=SECONDS)
@@ -192,32 +196,32 @@ class IdentityProvider:
             raise UnavailableError("The identity provider cannot be reached. Try later.") from error
         except msgspec.DecodeError as error:
             raise UnavailableError(
-                f"The identity provider answered {status} without JSON at {url[:200]}."
+                f"The identity provider returned {status} without JSON at {url[:200]}."
             ) from error
         if status != 200 or not isinstance(found, dict):
-            told = found if isinstance(found, dict) else {}
-            why = told.get("error_description") or told.get("error") or "it did not say why"
-            raise RefusedError(f"The identity provider answered {status}: {str(why)[:200]}")
+            details = found if isinstance(found, dict) else {}
+            why = details.get("error_description") or details.get("error") or "no reason given"
+            raise RefusedError(f"The identity provider returned {status}: {str(why)[:200]}")
         return found
 
 
 def _equal(given: str, expected: str) -> bool:
-    """In the same time wherever they differ; anything may be given, such as letters beyond ASCII."""
+    """Constant-time comparison; the given text may be anything, non-ASCII included."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    """The body to its end, however many pieces it comes in; raises when it is too large."""
+    """Read the whole body in any number of chunks; raises when it is too large."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) > MOST_BYTES:
-            raise UnavailableError(f"The identity provider sent more than {MOST_BYTES} bytes.")
+        if len(body) > MAX_BYTES:
+            raise UnavailableError(f"The identity provider sent more than {MAX_BYTES} bytes.")
     return bytes(body)
 
 
 def _url(about: Mapping[str, Any], name: str) -> str:
-    """An address that the provider publishes; plain http only on this machine."""
+    """A URL that the provider publishes; plain http only on this machine."""
     url = str(about.get(name, ""))
     parts = urlsplit(url)
     if parts.scheme == "https" or (

@@ -1,7 +1,7 @@
-"""What a service saw, named as if we had fetched it: status to outcome, HTML to body.
+"""Classifies what a service reports as if we had fetched it: status to outcome, HTML to body.
 
-Our own reader makes the markdown, so only HTML counts as content. A page that lies elsewhere than
-asked is a redirect: it is decided on and paced there.
+Our own reader makes the markdown, so only HTML counts as content. A page at another URL than
+requested is a redirect: it is decided on and paced there.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from messor.fetch.services.faults import ProviderFaultError
 from messor.web.urls import canonical, parse
 
 HTML = "text/html; charset=utf-8"
-# What a site says in its headers about the use of a page; the rest describes bytes we never saw.
+# Headers about the use of a page; the rest describes bytes we never saw.
 KEPT_HEADERS = ("X-Robots-Tag", "TDM-Reservation", "TDM-Policy", "Content-Language", "Retry-After")
 
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _OUT_OF_TIME = re.compile(r"Timeout \d+ ?ms exceeded")
-# Chromium's error codes that speak of the service's own network, not of the site.
+# Chromium's error codes that concern the service's own network, not the site.
 _OWN_NETWORK = ("PROXY", "TUNNEL", "INTERNET_DISCONNECTED", "NETWORK_", "INSUFFICIENT", "SOCKS")
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedPage:
-    """What a service reports of a page."""
+    """A page as reported by a service."""
 
-    # None where the contract tells none. One of 3xx has led on, or back to the page asked for.
+    # None where the contract reports none. A 3xx was followed, or led back to the requested page.
     status: int | None = None
     final_url: str | None = None
     html: str | None = None
@@ -42,15 +42,15 @@ class ReportedPage:
 
 @dataclass(slots=True)
 class Brought:
-    """An outcome of the site's, and what the service counted for it."""
+    """An outcome of the site, and the credits the service counted for it."""
 
     fetched: Fetched
     credits: int = 1
 
 
-def judge(title: str, asked: str, seen: ReportedPage, cap: int) -> Fetched:
-    """Name what a service saw, as our own HTTP would have."""
-    away = _elsewhere(title, asked, seen.final_url)
+def judge(title: str, requested: str, seen: ReportedPage, cap: int) -> Fetched:
+    """Classify a service's report as our own HTTP would have."""
+    away = _elsewhere(title, requested, seen.final_url)
     if away is not None:
         status = seen.status if seen.status in REDIRECTS else None
         return Fetched(Outcome.REDIRECTED, status=status, location=away)
@@ -76,35 +76,35 @@ def judge(title: str, asked: str, seen: ReportedPage, cap: int) -> Fetched:
         fetched.let_go()  # what a browser shows in place of the file
         fetched.size = 0
     elif fetched.outcome is Outcome.EMPTY and seen.html is None:
-        raise ProviderFaultError(f"{title} brought no HTML of the page.", charged=True)
+        raise ProviderFaultError(f"{title} returned no HTML of the page.", charged=True)
     return fetched
 
 
-def failure_at_site(said: str) -> Fetched | None:
+def failure_at_site(message: str) -> Fetched | None:
     """The site's failure behind a browser's error text; None when it is not the site's."""
-    if _OUT_OF_TIME.search(said):
-        return failed(Outcome.TIMEOUT, "the site gave no complete answer in time", "timeout")
-    found = _NET_ERROR.search(said)
+    if _OUT_OF_TIME.search(message):
+        return failed(Outcome.TIMEOUT, "the site gave no complete response in time", "timeout")
+    found = _NET_ERROR.search(message)
     if found is None or any(part in found[1] for part in _OWN_NETWORK):
         return None
     code = found[1]
     if "TIMED_OUT" in code:
-        return failed(Outcome.TIMEOUT, "the site gave no answer in time", "timeout")
+        return failed(Outcome.TIMEOUT, "the site gave no response in time", "timeout")
     if code.startswith("ERR_NAME_"):
-        return failed(Outcome.ERROR, "the host's name has no address", "dns")
+        return failed(Outcome.ERROR, "the host's name does not resolve", "dns")
     if code.startswith(("ERR_CERT_", "ERR_SSL_")):
-        return failed(Outcome.ERROR, f"the site's certificate does not hold ({code})", "tls")
+        return failed(Outcome.ERROR, f"the site's certificate is not valid ({code})", "tls")
     return failed(Outcome.ERROR, f"the site could not be read ({code})", "connect")
 
 
-def _elsewhere(title: str, asked: str, final: str | None) -> str | None:
-    """The URL a page was found at, when it is another page than the one asked for."""
+def _elsewhere(title: str, requested: str, final: str | None) -> str | None:
+    """The final URL of a page, when it differs from the requested page."""
     if not final:
         return None
     url = parse(final)
-    if url is None:  # a browser's own error page, a blank one
+    if url is None:  # a browser's error page, or a blank one
         raise ProviderFaultError(f"{title} did not end at a web page.", charged=True)
-    return None if canonical(url) == canonical(asked) else url.href
+    return None if canonical(url) == canonical(requested) else url.href
 
 
 def _headers(seen: ReportedPage) -> CIMultiDict[str]:
@@ -118,7 +118,7 @@ def _headers(seen: ReportedPage) -> CIMultiDict[str]:
 
 
 def _flat(value: str) -> str:
-    """One header line: browsers join repeated headers by line feeds."""
+    """One header line: browsers join repeated headers with line feeds."""
     joined = ", ".join(part.strip() for part in value.splitlines())
     return "".join(c for c in joined if c.isprintable())[:1000]
 

@@ -1,7 +1,7 @@
-"""The path every service shares: check, breaker, budget, permit, contract, settlement.
+"""The path shared by all services: check, breaker, budget, permit, contract, settlement.
 
-What is asked and how an answer is read is each service's own contract; there may be two, of which
-the one that the endpoint understands is found out once.
+Each service has its own contract for requests and responses; if there are two, the one that the
+endpoint supports is detected once.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from messor.web.urls import parse
 
 logger = room_logger(__name__)
 
-SPENT_SECONDS = 24 * 3600.0  # until a page is tried again that a spent budget left without help
+SPENT_SECONDS = 24 * 3600.0  # until a page is retried that a spent budget left unfetched
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """One form of asking a service."""
+    """One request format of a service."""
 
     name: str
     path: str
     body: Callable[[str], dict[str, Any]]
     read: Callable[[ServiceResponse, str], Brought]
-    foreign: frozenset[int]  # answers of an endpoint that speaks another form
+    foreign: frozenset[int]  # statuses of an endpoint that uses another format
 
 
 class RemoteProvider:
-    """A provider that asks an outside service; each service names itself and its contracts."""
+    """A provider backed by an external service; each service names itself and its contracts."""
 
     name: str
     title: str
@@ -73,21 +73,21 @@ class RemoteProvider:
         self._contracts = list(offered.values()) if wanted == "auto" else [offered[wanted]]
 
     def contracts(self) -> Sequence[Contract]:
-        """The forms of asking, the one to try first at the front."""
+        """The request formats, the one to try first at the front."""
         raise NotImplementedError
 
     @property
     def available(self) -> bool:
-        """Whether it is worth asking now."""
+        """Whether the service can be used now."""
         return self.breaker.available
 
     @property
     def resting(self) -> str | None:
-        return None if self.available else self._not_asked
+        return None if self.available else self._skip_reason
 
     @property
-    def _not_asked(self) -> str:
-        return f"{self.title} was not asked: {self.breaker.sentence}"
+    def _skip_reason(self) -> str:
+        return f"{self.title} was not used: {self.breaker.sentence}"
 
     async def close(self) -> None:
         await self.endpoint.close()
@@ -97,7 +97,7 @@ class RemoteProvider:
         started = clock.now()
         fetched = await refusal_of(self._check, href)
         if fetched is None:
-            fetched = await self._unless_left_alone(href, permit)
+            fetched = await self._fetch_unless_paused(href, permit)
         fetched.provider = self.name
         if fetched.error is not None:
             fetched.error = self.endpoint.scrub(fetched.error)
@@ -107,10 +107,10 @@ class RemoteProvider:
         fetched.duration = clock.now() - fetched.began_at
         return fetched
 
-    async def _unless_left_alone(self, href: str, permit: Permit) -> Fetched:
+    async def _fetch_unless_paused(self, href: str, permit: Permit) -> Fetched:
         ticket = self.breaker.admit()
         if ticket is None:
-            return _fault(self._not_asked)
+            return _fault(self._skip_reason)
         try:
             return await self._within_budget(href, permit, ticket)
         finally:
@@ -122,15 +122,15 @@ class RemoteProvider:
             month = await budget.reserve(
                 self._database, self.name, settings.cost, settings.monthly_budget
             )
-        except HeldError as held:  # another worker was told
+        except HeldError as held:  # another worker was told to wait
             self.breaker.hold(held.seconds, held.reason)
-            return _fault(self._not_asked)
+            return _fault(self._skip_reason)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
             logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
-            return _fault(f"{self.title} was not asked: its budget cannot be read now.")
+            return _fault(f"{self.title} was not used: its budget cannot be read at present.")
         if month is None:
             spent = _fault(
-                f"{self.title} was not asked: its budget of {settings.monthly_budget} "
+                f"{self.title} was not used: its budget of {settings.monthly_budget} "
                 "for this month is spent."
             )
             spent.retry_after = SPENT_SECONDS
@@ -140,9 +140,9 @@ class RemoteProvider:
         except LeaseLostError:
             await self._settle(month, 0)
             raise
-        return await self._asked(href, permit, ticket, month)
+        return await self._fetch_paid(href, permit, ticket, month)
 
-    async def _asked(
+    async def _fetch_paid(
         self, href: str, permit: Permit, ticket: BreakerPermit, month: date
     ) -> Fetched:
         try:
@@ -159,7 +159,7 @@ class RemoteProvider:
         return brought.fetched
 
     async def _learn(self, ticket: BreakerPermit, fault: ProviderFaultError, href: str) -> None:
-        """What a fault says about the service, beyond this page."""
+        """Update breaker and hold after a fault."""
         sentence = self.endpoint.scrub(fault.sentence)
         if fault.of_the_page:
             ticket.answered()
@@ -172,7 +172,7 @@ class RemoteProvider:
             ticket.failed(sentence, fault.hold)
 
     async def _hold(self, seconds: float, sentence: str) -> float:
-        """Tell every worker to wait; for how long."""
+        """Make every worker wait; returns for how many seconds."""
         try:
             return await holds.hold(self._database, self.name, seconds, sentence)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
@@ -180,7 +180,9 @@ class RemoteProvider:
             return seconds or holds.FIRST_SECONDS
 
     async def _check_health(self) -> None:
-        """After some failed pages in a row, were they of one site, ask how the service fares."""
+        """After several failed pages in a row, possibly all of one site, check the service's
+        health.
+        """
         if self.breaker.page_faults % FAULTS_IN_A_ROW or not self.breaker.available:
             return
         at = self._settings
@@ -201,7 +203,7 @@ class RemoteProvider:
         return contract.read(answer, href)
 
     async def _settle(self, month: date, credits_used: int) -> None:
-        """Bring the reservation of one credit in line with what the service counted."""
+        """Adjust the reservation of one credit to what the service charged."""
         cost = self._settings.cost
         try:
             if credits_used == 0:
@@ -210,19 +212,19 @@ class RemoteProvider:
                 extra = cost * (credits_used - 1)
                 await budget.adjust(self._database, self.name, extra, month)
         except (*LOST_CONNECTION, *TRY_AGAIN) as error:
-            # The reservation stands: rather a page too few this month than one too many.
+            # The reservation stands: better one page too few this month than one too many.
             logger.warning("%s's usage was not settled: %s", self.title, type(error).__name__)
 
 
 def read_json(title: str, answer: ServiceResponse, kind: Any) -> Any:
-    """A sound answer as a type; a fault when it is not what was agreed."""
+    """Parse a successful response into a type; a fault when it violates the contract."""
     if not answer.is_json:
-        raise ProviderFaultError(f"{title} answered with something else than JSON.", charged=True)
+        raise ProviderFaultError(f"{title} returned something other than JSON.", charged=True)
     try:
         return answer.read(kind)
     except (ValueError, RecursionError) as error:
         raise ProviderFaultError(
-            f"{title} answered in a form that is not its contract's.", charged=True
+            f"{title} returned JSON that does not match its API.", charged=True
         ) from error
 
 
@@ -231,12 +233,12 @@ def _fault(sentence: str) -> Fetched:
 
 
 def _site_of(href: str) -> str:
-    """Whose page it is, as far as blame goes: subdomains cost nothing."""
+    """The site blamed for a failure: the registrable domain, as subdomains cost nothing."""
     url = parse(href)
     return (registrable_domain(url.host) or url.host) if url is not None else href
 
 
 def credits_for(count: Any, most: int = 1000) -> int:
-    """The credits a service says it counted; one when it says nothing sensible."""
+    """The credits a service reports; one when the report is not plausible."""
     is_count = isinstance(count, (int, float)) and not isinstance(count, bool)
     return int(Decimal(count).to_integral_value()) if is_count and 0 <= count <= most else 1

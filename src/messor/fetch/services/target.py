@@ -1,8 +1,8 @@
-"""The check of a page's address before it is handed to a service.
+"""Checks a page's address before it is handed to a service.
 
 A service connects by itself, from a network that may be the operator's own: a page whose host is
-internal must never reach it. What the service's own look-up and redirects lead to afterwards is
-beyond this check; the service needs a guard of its own for that.
+internal must never reach it. The service's own look-up and redirects are beyond this check; the
+service needs a guard of its own for those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Check: TypeAlias = Callable[[str], Awaitable[str | None]]
 
 
 class TargetCheck:
-    """Judges a page by the guard: its URL, and every address its name has."""
+    """Checks a page with the guard: its URL, and every address of its name."""
 
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
@@ -49,7 +49,7 @@ async def refusal_of(check: Check, href: str) -> Fetched | None:
     try:
         reason = await check(href)
     except OSError:
-        return Fetched(Outcome.ERROR, error="the host's name has no address", error_type="dns")
+        return Fetched(Outcome.ERROR, error="the host's name does not resolve", error_type="dns")
     if reason is None:
         return None
     return Fetched(Outcome.REFUSED_ADDRESS, error=reason, error_type="refused_address")

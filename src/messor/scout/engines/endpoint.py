@@ -52,7 +52,7 @@ class EngineEndpoint(ServiceEndpoint):
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise self._lost(f"cannot be reached: {words(error)}") from error
         except TimeoutError as error:
-            raise self._lost("gave no complete answer in time", charged=True) from error
+            raise self._lost("gave no complete response in time", charged=True) from error
         except TooLargeError as error:
             raise self._lost(
                 f"sent more than {self._settings.max_answer_bytes} bytes", charged=True

@@ -1,9 +1,9 @@
-"""Under whose account the server runs. PostgreSQL refuses root, so root lends it another account.
+"""The account the server runs under. PostgreSQL refuses root, so root uses another account.
 
-Data that exists keeps its owner; fresh data goes to an existing unprivileged account, none is
-created. That account may be unable to reach the data or the programs (a folder under /root): then
-the server keeps the one capability that lets it pass, and no rights of any folder are widened.
-Messor's own database role is no superuser, so nothing that reaches SQL reaches that capability.
+Existing data keeps its owner; new data goes to an existing unprivileged account, none is created.
+That account may be unable to reach the data or the programs (a folder under /root): then the server
+keeps the one capability that lets it pass, and no folder's permissions are widened. Messor's own
+database role is not a superuser, so SQL cannot use that capability.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from messor.store.embedded.folder import DataFolder
 from messor.store.embedded.programs import Programs
 
 _PREFERRED = ("messor", "postgres", "_postgres", "nobody")
-# The narrower first; containers often have only the second to give.
+# The narrower one first; containers often have only the second.
 _PASSES = ("dac_read_search", "dac_override")
 _PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 _REACH = 'cd "$1" && exec "$2" --version'
 
 
 class _Ids(NamedTuple):
-    """What a child process changes to; None leaves it as it is."""
+    """Ids that a child process changes to; None leaves them unchanged."""
 
     user: int | None = None
     group: int | None = None
@@ -39,7 +39,7 @@ class _Ids(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """`uid` None is the account Messor itself runs under."""
+    """`uid` None is the account that Messor itself runs under."""
 
     uid: int | None = None
     gid: int | None = None
@@ -54,7 +54,7 @@ class Account:
         text: str | None = None,
         output: int = subprocess.PIPE,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end, in a session of its own and with nothing of our environment."""
+        """Run a program to completion, in its own session and without our environment."""
         changes = self.uid is not None and self.capability is None
         ids = _Ids(self.uid, self.gid, []) if changes else _Ids()
         try:
@@ -76,10 +76,10 @@ class Account:
             )
         except subprocess.TimeoutExpired as error:
             name = Path(command[0]).name
-            raise UnavailableError(f"{name} did not end within {timeout:.0f} s.") from error
+            raise UnavailableError(f"{name} did not finish within {timeout:.0f} s.") from error
 
     def give(self, path: Path) -> None:
-        """Make the account the owner of a file or folder of ours."""
+        """Make the account the owner of one of our files or folders."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
@@ -90,15 +90,15 @@ class Account:
                 self.give(Path(folder, name))
 
     def may_reach(self, folder: Path, programs: Programs) -> bool:
-        """Whether the account, as it is, can enter the folder and run the programs."""
+        """Whether the account can enter the folder and run the programs without a capability."""
         command = ["/bin/sh", "-c", _REACH, "sh", str(folder), programs.path("postgres")]
         return self.run(command, timeout=30).returncode == 0
 
     def _prefix(self) -> list[str]:
         if self.capability is None:
             return []
-        # The secure bit lets access(2), by which PostgreSQL's programs find each other, see the
-        # capability too; without it that call forgets capabilities for every user but root.
+        # The secure bit makes the capability visible to access(2), by which PostgreSQL's programs
+        # find each other; without it that call ignores capabilities for every user but root.
         return [
             "setpriv", "--securebits=+no_setuid_fixup",
             f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups",
@@ -107,7 +107,7 @@ class Account:
 
 
 def choose_account(folder: DataFolder, programs: Programs) -> Account:
-    """The account to run the server under; root takes the first that reaches all it needs."""
+    """The account to run the server under; root takes the first one that reaches everything needed."""
     if os.geteuid() != 0:
         return Account()
     for uid, gid in _candidates(folder):
@@ -115,8 +115,8 @@ def choose_account(folder: DataFolder, programs: Programs) -> Account:
             if account.may_reach(folder.base, programs):
                 return account
     raise UnavailableError(
-        f"PostgreSQL does not run as root, and no other account reaches {folder.base} and "
-        f"{programs.bin_dir}: set MESSOR_DATA_DIR to a folder others may pass into, such as "
+        f"PostgreSQL does not run as root, and no other account can access {folder.base} and "
+        f"{programs.bin_dir}: set MESSOR_DATA_DIR to a folder that others can enter, such as "
         f"/var/lib/messor, or run Messor as a normal user."
     )
 

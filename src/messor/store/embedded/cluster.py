@@ -1,7 +1,7 @@
-"""Makes the embedded server's data folder: initdb, Messor's role and database, settings.
+"""Creates the embedded server's data folder: initdb, Messor's role and database, settings.
 
-It is made under another name and renamed when whole and synced, so a kill or a full disk in the
-middle leaves nothing that looks like data. Running a server on it is `launch`'s.
+It is created under another name and renamed when complete and synced, so an interruption or a full
+disk leaves nothing that looks like data. Running a server on it is left to `launch`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from messor.store.embedded.programs import Programs
 
 _FRESH = "data.new-"
 _LIMIT_SECONDS = 120.0
-# A password is the only way in, by the socket or (where asked for) over loopback, and the superuser
-# of initdb has none.
+# Only password logins, by the socket or (where configured) over loopback; the superuser of initdb
+# has no password.
 _BY_SOCKET = f"local all {ROLE} scram-sha-256\n"
 _ACCESS = f"{_BY_SOCKET}host all {ROLE} 127.0.0.1/32 scram-sha-256\n"
-# What follows the line in postgresql.conf wins over it, so operators may overrule Messor there.
+# Settings after this line in postgresql.conf take precedence, so operators may override Messor
+# there.
 _INCLUDE = "\ninclude_if_exists '../server.conf'\n"
 
 # A queue with many small updates on a small machine shared with the crawler: vacuum eagerly, sync
-# rarely but always, leave the cores to the crawler. Clients are told their own errors, so the log
-# keeps to the server's life and stays short.
+# rarely but always, leave the cores to the crawler. Clients receive their own errors, so the log is
+# limited to the server's lifecycle and stays short.
 _SETTINGS = """\
 # Written by Messor at every start. Put your own settings at the end of data/postgresql.conf.
 max_connections = 100
@@ -69,22 +70,23 @@ log_lock_waits = on
 
 
 def write_settings(folder: DataFolder) -> None:
-    """Write the settings this version of Messor wants; the server's account must read them."""
+    """Write this release's settings; the server's account must be able to read them."""
     folder.write("server.conf", _SETTINGS, mode=0o644)
 
 
 def clear_unfinished(folder: DataFolder) -> None:
-    """Throw away what interrupted attempts to make a cluster left."""
+    """Remove the remains of interrupted attempts to create a cluster."""
     for left in folder.base.glob(f"{_FRESH}*"):
-        # An initdb that outlived its killed parent may still write there: the next start tries on.
+        # An initdb that outlived its killed parent may still write there: the next start tries
+        # again.
         shutil.rmtree(left, ignore_errors=True)
 
 
 def make_cluster(folder: DataFolder, programs: Programs, account: Account) -> None:
-    """Make `folder.data`, whole or not at all."""
+    """Create `folder.data`, completely or not at all."""
     password = folder.make_password()
     folder.check_space()
-    # A name of its own: see `clear_unfinished`.
+    # A unique name: see `clear_unfinished`.
     fresh = Path(tempfile.mkdtemp(prefix=_FRESH, dir=folder.base))
     account.give(fresh)
     _initdb(folder, fresh, programs, account)
@@ -98,12 +100,12 @@ def make_cluster(folder: DataFolder, programs: Programs, account: Account) -> No
 
 
 def admit_by_socket(folder: DataFolder, account: Account) -> None:
-    """Let Messor into data that an earlier release made, which had no socket."""
+    """Admit Messor to data of an earlier release, which had no socket."""
     access = folder.data / "pg_hba.conf"
     try:
         rules = access.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
-        return  # the server's own words about it are better
+        return  # the server's own error message is better
     if _BY_SOCKET in rules:
         return
     part = access.with_name("pg_hba.conf.messor")
@@ -121,14 +123,16 @@ def _initdb(folder: DataFolder, fresh: Path, programs: Programs, account: Accoun
     ]  # fmt: skip
     *preferred, last = _locales(programs)
     for locale in preferred:
-        # An initdb that fails leaves the folder empty, ready for the next try.
+        # A failing initdb leaves the folder empty, ready for the next try.
         if account.run([*initdb, *locale], timeout=_LIMIT_SECONDS).returncode == 0:
             return
     _run(account, folder, [*initdb, *last])
 
 
 def _locales(programs: Programs) -> list[list[str]]:
-    """Locale options, best first: the system may lack C.UTF-8, PostgreSQL before 17 its own."""
+    """Locale options, best first: the system may lack C.UTF-8, PostgreSQL before 17 its built-in
+    one.
+    """
     if programs.major < 17:
         return [["--locale=C.UTF-8"], ["--locale=C"]]
     builtin = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -143,7 +147,7 @@ def _single_user(fresh: Path, programs: Programs) -> list[str]:
 
 
 def _role_and_database(password: str) -> str:
-    """Statements for a stand-alone backend, which reads one to a line."""
+    """Statements for a stand-alone backend, which reads one per line."""
     return (
         f"CREATE ROLE {ROLE} LOGIN CREATEDB PASSWORD '{scram_verifier(password)}'\n"
         f"GRANT pg_monitor, pg_signal_backend TO {ROLE}\n"
@@ -152,7 +156,7 @@ def _role_and_database(password: str) -> str:
 
 
 def _write_within(path: Path, text: str, flag: int) -> None:
-    """Write into the data folder, whose files keep their owner; never through a link."""
+    """Write into the data folder, whose files keep their owner; never through a symlink."""
     fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | flag, 0o600)
     with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
@@ -167,4 +171,6 @@ def _run(
     if answer.returncode != 0:
         folder.check_space()
         tail = "\n".join(answer.stdout.strip().splitlines()[-8:])
-        raise UnavailableError(f"The embedded database could not be made in {folder.base}:\n{tail}")
+        raise UnavailableError(
+            f"The embedded database could not be created in {folder.base}:\n{tail}"
+        )

@@ -1,16 +1,16 @@
-"""The embedded server's folder: what lies where, and how Messor's own files in it are written.
+"""The embedded server's folder: its layout, and how Messor's own files in it are written.
 
     <data_dir>/postgres/        Messor's own: 0700, or 0711 when root runs a server under an account
         data/                   the cluster, owned by the account the server runs under
-        data.new-*/             a cluster in the making
-        pgpass                  how users log in: a password file in PostgreSQL's own format
-        pgpass.next             the password to come, while it is being rotated
-        socket/                 where users reach the server; 0700, of the server's account
-        socket.place            another place for the socket, where this folder's path is too long
-        server.conf  server.log settings, rewritten at every start, and what the server says
+        data.new-*/             a cluster being created
+        pgpass                  Messor's login: a password file in PostgreSQL's own format
+        pgpass.next             the new password, during rotation
+        socket/                 the server's socket; 0700, of the server's account
+        socket.place            location of the socket in /tmp, where this path is too long
+        server.conf  server.log settings, rewritten at every start, and the server's log
         start.lock  users.lock  see `locks`
 
-Making the cluster is `cluster`'s, running it `launch`'s.
+Creating the cluster is left to `cluster`, running it to `launch`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DATABASE = "messor"
 _PLACE = "socket.place"
 _EARLIER_PASSWORD = "password"  # noqa: S105 - a file's name
 _LOG_BOUND = 4_000_000  # bytes
-_LEAST_FREE = 64_000_000  # bytes; a fresh cluster and its first WAL need about as much
+_MIN_FREE = 64_000_000  # bytes; a new cluster and its first WAL need about as much
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class DataFolder:
         return self.base / "users.lock"
 
     def make(self) -> None:
-        """Make the folder, and those it lies in; one that exists keeps its rights."""
+        """Create the folder and its parents; an existing one keeps its permissions."""
         missing = [place for place in (self.base, *self.base.parents) if not place.exists()]
         for place in reversed(missing):
             with contextlib.suppress(FileExistsError):
@@ -93,7 +93,9 @@ class DataFolder:
         return self.base / f"pgpass{NEXT}"
 
     def make_password(self) -> str:
-        """The password, made on the first call; it must be safe before the data that needs it."""
+        """The password, created on the first call; it must be durable before the data that needs
+        it.
+        """
         self.adopt_password()
         if not self.passfile.exists():
             self.write_password(self.passfile, new_password())
@@ -103,7 +105,7 @@ class DataFolder:
         self.write(passfile.name, f"*:*:*:{ROLE}:{password}\n")
 
     def adopt_password(self) -> None:
-        """Take over the file of earlier releases, which held the bare password."""
+        """Migrate the file of earlier releases, which held the bare password."""
         earlier = self.base / _EARLIER_PASSWORD
         if not self.passfile.exists() and earlier.exists():
             self.write_password(self.passfile, earlier.read_text(encoding="ascii").strip())
@@ -112,17 +114,17 @@ class DataFolder:
         self.adopt_password()
         if not self.passfile.exists():
             raise UnavailableError(
-                f"The password of the embedded database is gone: restore {self.passfile}."
+                f"The password file of the embedded database is missing: restore {self.passfile}."
             )
 
     def promote_password(self) -> None:
-        """The password to come is the server's by now: from here on it is the only one."""
+        """The server now uses the new password: make it the only one."""
         self.next_passfile.replace(self.passfile)
         sync_directory(self.base)
         (self.base / _EARLIER_PASSWORD).unlink(missing_ok=True)
 
     def write(self, name: str, text: str, *, mode: int = 0o600) -> None:
-        """Write a file whole or not at all; it belongs to the folder's owner, root or not."""
+        """Write a file atomically; it belongs to the folder's owner, even if root writes it."""
         target = self.base / name
         part = self.base / f"{name}.{secrets.token_hex(4)}"
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -136,13 +138,13 @@ class DataFolder:
         sync_directory(self.base)
 
     def own(self, fd: int) -> None:
-        """Give a file root made to the folder's owner, who may be the one to come next."""
+        """Give a file that root created to the folder's owner, who may run Messor next."""
         if os.geteuid() == 0:
             owner = self.base.stat()
             os.fchown(fd, owner.st_uid, owner.st_gid)
 
     def open_log(self) -> int:
-        """The log, for appending; an overlong one starts anew and leaves its predecessor beside."""
+        """The log, for appending; an overlong one is rotated."""
         if self.log.exists() and self.log.stat().st_size > _LOG_BOUND:
             self.log.replace(self.log.with_name("server.log.old"))
         fd = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
@@ -161,17 +163,17 @@ class DataFolder:
         return "\n".join(text.splitlines()[-lines:])
 
     def check_space(self) -> None:
-        """Raise if the disk is so full that PostgreSQL cannot start."""
+        """Raise if the disk is too full for PostgreSQL to start."""
         free = shutil.disk_usage(self.base).free
-        if free < _LEAST_FREE:
+        if free < _MIN_FREE:
             raise UnavailableError(
                 f"The disk of {self.base} is full ({free // 1_000_000} MB free): "
-                f"free at least {_LEAST_FREE // 1_000_000} MB for the embedded database."
+                f"free at least {_MIN_FREE // 1_000_000} MB for the embedded database."
             )
 
 
 def sync_directory(path: Path) -> None:
-    """Make renames and new names in a directory durable."""
+    """Make renames and new entries of a directory durable."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -1,6 +1,4 @@
-"""Brings the embedded server up and down. The caller holds the start lock; who may still need the
-server is not known here.
-"""
+"""Starts and stops the embedded server. The caller holds the start lock and knows who else uses it."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from messor.store.embedded.folder import DATABASE, ROLE, DataFolder
 from messor.store.embedded.passwords import new_password, scram_verifier
 from messor.store.embedded.ports import require_free
 from messor.store.embedded.postmaster import Postmaster, clear_remains, find_postmaster
-from messor.store.embedded.probe import PasswordRefusedError, answers, set_password
+from messor.store.embedded.probe import PasswordRefusedError, responds, set_password
 from messor.store.embedded.programs import Programs, find_programs
 from messor.store.embedded.sockets import (
     clear_sockets,
@@ -33,7 +31,9 @@ from messor.store.embedded.sockets import (
 
 START_LIMIT_SECONDS = 120.0
 STOP_LIMIT_SECONDS = 60.0
-_SOCKET_PORT = 5432  # part of the socket's name, and PostgreSQL's usual: clients need not be told
+_SOCKET_PORT = (
+    5432  # part of the socket's name, and PostgreSQL's default: clients need not specify it
+)
 _TRIES = 5
 _POLL_SECONDS = 0.05
 
@@ -41,18 +41,18 @@ logger = room_logger(__name__)
 
 
 def bring_up(folder: DataFolder, bin_dir: Path | None, port: int) -> str:
-    """Return the DSN of the server, running and proven by a login; start it if it is not there."""
+    """Return the DSN of the running server, verified by a login; start it if necessary."""
     deadline = time.monotonic() + START_LIMIT_SECONDS
     since = folder.log.stat().st_size if folder.log.exists() else 0
     while time.monotonic() < deadline:
         server = find_postmaster(folder.data)
         if server is None:
             _start(folder, bin_dir, port)
-        elif server.is_ready and _lets_in(folder, server):
+        elif server.is_ready and _accepts_password(folder, server):
             return dsn_of(folder, server)
         else:
             time.sleep(_POLL_SECONDS)
-    # It is left alone: a long recovery goes on, and the next user finds it further.
+    # It is left running: a long recovery continues, and the next user finds it further along.
     raise UnavailableError(
         f"The embedded database in {folder.base} is not ready after {START_LIMIT_SECONDS:.0f} s; "
         f"it may still be recovering: try again later. Its log ends:\n{folder.log_tail(since=since)}"
@@ -60,7 +60,7 @@ def bring_up(folder: DataFolder, bin_dir: Path | None, port: int) -> str:
 
 
 def dsn_of(folder: DataFolder, server: Postmaster) -> str:
-    """By the socket; a server that an earlier release started, and still runs, has loopback alone."""
+    """The DSN by the socket; a server still running from an earlier release only has loopback."""
     if server.socket is None:
         return loopback_dsn(ROLE, DATABASE, port=server.port, passfile=folder.passfile)
     return socket_dsn(
@@ -69,9 +69,9 @@ def dsn_of(folder: DataFolder, server: Postmaster) -> str:
 
 
 def rotate_password(folder: DataFolder, dsn: str) -> None:
-    """Give the running server another password. Killed at any point, `_lets_in` ends it.
+    """Change the running server's password. After an interruption, `_accepts_password` completes it.
 
-    Connections that are open stay open, and new ones read the file again.
+    Open connections stay open, and new ones read the file again.
     """
     password = new_password()
     folder.write_password(folder.next_passfile, password)
@@ -79,14 +79,14 @@ def rotate_password(folder: DataFolder, dsn: str) -> None:
     folder.promote_password()
 
 
-def _lets_in(folder: DataFolder, server: Postmaster) -> bool:
-    """Whether the server takes the password there is, or the one a killed rotation left."""
+def _accepts_password(folder: DataFolder, server: Postmaster) -> bool:
+    """Whether the server accepts the current password, or the one of an interrupted rotation."""
     folder.require_password()
     dsn = dsn_of(folder, server)
     try:
-        is_let_in = answers(dsn, folder.passfile)
+        is_let_in = responds(dsn, folder.passfile)
     except PasswordRefusedError:
-        if not folder.next_passfile.exists() or not answers(dsn, folder.next_passfile):
+        if not folder.next_passfile.exists() or not responds(dsn, folder.next_passfile):
             raise
         folder.promote_password()
         return True
@@ -96,7 +96,7 @@ def _lets_in(folder: DataFolder, server: Postmaster) -> bool:
 
 
 def bring_down(folder: DataFolder, bin_dir: Path | None) -> None:
-    """Stop the server cleanly; one that does not stop in time is cut off, which loses nothing."""
+    """Stop the server cleanly; one that does not stop in time is terminated, which loses nothing."""
     if find_postmaster(folder.data) is None:
         return
     programs = find_programs(bin_dir, folder.data_version())
@@ -129,7 +129,7 @@ def _start(folder: DataFolder, bin_dir: Path | None, asked_port: int) -> None:
         if find_postmaster(folder.data) is not None:
             return  # still recovering: the caller waits for it
         folder.check_space()
-        # A killed server's shared memory may take a moment to be let go.
+        # A killed server's shared memory may take a moment to be released.
         time.sleep(0.2 * attempt)
     raise UnavailableError(
         f"The embedded database in {folder.base} does not start. Its log ends:\n"
@@ -144,20 +144,22 @@ def _prepare(folder: DataFolder, programs: Programs, account: Account) -> None:
     if folder.data_version() is None:
         if folder.data.exists():
             raise UnavailableError(
-                f"{folder.data} is not a PostgreSQL data folder: move it away, and a new one is made."
+                f"{folder.data} is not a PostgreSQL data folder: move it away, and a new one is created."
             )
         started = time.monotonic()
         make_cluster(folder, programs, account)
-        logger.info("made %s in %.1f s", folder.data, time.monotonic() - started)
+        logger.info("created %s in %.1f s", folder.data, time.monotonic() - started)
         return
     if account.uid is not None and folder.data.stat().st_uid == 0:
         account.give_tree(folder.data)  # restored from a backup by root
     admit_by_socket(folder, account)
-    (folder.base / "port").unlink(missing_ok=True)  # kept by earlier releases; not true any more
+    (folder.base / "port").unlink(missing_ok=True)  # written by earlier releases; no longer true
 
 
 def _start_options(socket: Path, port: int) -> list[str]:
-    """What no configuration file may change: the ways in. pg_ctl hands them to a shell."""
+    """Options that no configuration file may override: how to connect. pg_ctl passes them to a
+    shell.
+    """
     place = str(socket).replace('"', '""')
     options = {
         "listen_addresses": "127.0.0.1" if port else "",
@@ -170,9 +172,9 @@ def _start_options(socket: Path, port: int) -> list[str]:
 
 
 def _pg_ctl(folder: DataFolder, programs: Programs, account: Account, *arguments: str) -> bool:
-    """Run pg_ctl, whose output and the server's go to the log.
+    """Run pg_ctl; its output and the server's go to the log.
 
-    The data folder goes by the environment: pg_ctl would put an argument into a shell's line.
+    The data folder is passed in the environment: pg_ctl would put an argument into a shell command.
     """
     log = folder.open_log()
     try:

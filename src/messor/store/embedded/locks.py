@@ -1,7 +1,7 @@
 """File locks of the embedded server: one start or stop at a time, and who uses it.
 
-Locks are `flock`s: they belong to an open file, so two handles in one process count as two, and
-the kernel drops them with the process however it ends. They say nothing about the server itself.
+Locks are `flock`s: they belong to an open file, so two handles in one process count as two, and the
+kernel releases them with the process however it ends. They say nothing about the server itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.02
 
 
 class FileLock:
-    """An open lock file; closing it gives up whatever is held."""
+    """An open lock file; closing it releases the lock."""
 
     def __init__(self, path: Path, own: Callable[[int], None]) -> None:
         self._path = path
@@ -27,11 +27,11 @@ class FileLock:
         own(self._fd)
 
     def share(self) -> None:
-        """Hold it together with others. The caller holds the start lock, so nobody excludes us."""
+        """Hold it shared. The caller holds the start lock, so nobody holds it exclusively."""
         fcntl.flock(self._fd, fcntl.LOCK_SH)
 
     def try_alone(self) -> bool:
-        """Hold it alone, or hold nothing."""
+        """Hold it exclusively, or not at all."""
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -39,7 +39,7 @@ class FileLock:
         return True
 
     def is_current(self) -> bool:
-        """Whether the path still names this file: the folder may have been removed and remade."""
+        """Whether the path still names this file: the folder may have been removed and recreated."""
         try:
             return os.path.samestat(os.fstat(self._fd), self._path.stat())
         except FileNotFoundError:
@@ -51,7 +51,7 @@ class FileLock:
 
 @contextlib.contextmanager
 def held_alone(path: Path, own: Callable[[int], None], *, limit: float) -> Iterator[None]:
-    """Hold the lock file at `path` alone, waiting at most `limit` seconds for others."""
+    """Hold the lock file at `path` exclusively, waiting at most `limit` seconds for others."""
     deadline = time.monotonic() + limit
     while True:
         lock = FileLock(path, own)
@@ -64,13 +64,13 @@ def held_alone(path: Path, own: Callable[[int], None], *, limit: float) -> Itera
         if time.monotonic() > deadline:
             raise UnavailableError(
                 f"Another process has been starting or stopping the embedded database for "
-                f"{limit:.0f} s: wait for it, or end the one that holds {path}."
+                f"{limit:.0f} s: wait for it, or end the process that holds {path}."
             )
         time.sleep(_POLL_SECONDS)
 
 
 def count_sharers(path: Path) -> int | None:
-    """How many open files share the lock; None where the system has no list of locks."""
+    """How many open files share the lock; None where the system does not list locks."""
     try:
         inode = path.stat().st_ino
         table = Path("/proc/locks").read_text(encoding="ascii")

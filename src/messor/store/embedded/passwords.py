@@ -1,6 +1,6 @@
-"""The password of Messor's role: made, kept in a password file, and rotated.
+"""The password of Messor's role: generated, stored in a password file, and rotated.
 
-Over SQL goes the verifier alone, so that the password stands in no log and no list of queries.
+Only its SCRAM verifier is sent over SQL, so that the password appears in no log and no query list.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import secrets
 
-_ITERATIONS = 4096  # what PostgreSQL itself takes
+_ITERATIONS = 4096  # PostgreSQL's own default
 
 
 def new_password() -> str:
@@ -18,7 +18,7 @@ def new_password() -> str:
 
 
 def scram_verifier(password: str) -> str:
-    """What PostgreSQL stores of a password (RFC 5803): it cannot be logged in with."""
+    """What PostgreSQL stores of a password (RFC 5803): it cannot be used to log in."""
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode("ascii"), salt, _ITERATIONS)
     client_key = hmac.digest(salted, b"Client Key", "sha256")

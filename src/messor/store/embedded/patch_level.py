@@ -1,5 +1,5 @@
-"""How well patched a PostgreSQL is, by what can be known without asking anybody: the versions
-installed on this machine, and the dates on which the project ends its support.
+"""How well patched a PostgreSQL is, judged offline: by the versions installed on this machine, and
+the end-of-life dates of the project.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def source_of(programs: Programs) -> str:
 
 
 def newer_beside(programs: Programs) -> Concern | None:
-    """A newer minor version of the same major version that is installed as well."""
+    """A newer minor version of the same major version that is also installed."""
     newer = [
         other
         for other in installed_programs()
@@ -45,16 +45,14 @@ def newer_beside(programs: Programs) -> Concern | None:
     if not newer:
         return None
     best = max(newer, key=lambda other: _parts(other.version))
-    return Concern(
-        f"{best.version} is installed as well", f"set MESSOR_POSTGRES_BIN={best.bin_dir}"
-    )
+    return Concern(f"{best.version} is also installed", f"set MESSOR_POSTGRES_BIN={best.bin_dir}")
 
 
 def outrun(running: str, programs: Programs | None) -> Concern | None:
-    """A server that still runs programs older than those on the disk."""
+    """A server that still runs older programs than those on disk."""
     if programs is None or _parts(running) >= _parts(programs.version):
         return None
-    return Concern(f"its programs are {programs.version} by now", "stop and start Messor")
+    return Concern(f"its programs are now {programs.version}", "restart Messor")
 
 
 def end_of_life(major: int, today: date) -> Concern | None:
@@ -62,11 +60,11 @@ def end_of_life(major: int, today: date) -> Concern | None:
     if ended is None or today < ended:
         return None
     return Concern(
-        f"PostgreSQL {major} gets no security fixes since {ended:%Y-%m-%d}",
+        f"PostgreSQL {major} has received no security fixes since {ended:%Y-%m-%d}",
         "move to a newer major version: messor db dump, then restore",
     )
 
 
 def _parts(version: str) -> tuple[int, ...]:
-    """Distributions add words to it: `15.14 (Debian 15.14-0+deb12u1)`."""
+    """The numbers of a version; distributions add text: `15.14 (Debian 15.14-0+deb12u1)`."""
     return tuple(int(part) for part in version.split(maxsplit=1)[0].split(".") if part.isdigit())

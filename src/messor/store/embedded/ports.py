@@ -1,4 +1,4 @@
-"""Whether the embedded server can listen on the port of loopback that the operator asked for."""
+"""Whether the embedded server can listen on the configured loopback port."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def require_free(port: int) -> None:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
             raise UnavailableError(
-                f"Port {port} is taken by another program: free it, or set MESSOR_POSTGRES_PORT "
-                f"to another port (0 does without one)."
+                f"Port {port} is in use by another program: free it, or set MESSOR_POSTGRES_PORT "
+                f"to another port (0 disables it)."
             ) from error

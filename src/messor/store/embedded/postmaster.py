@@ -1,5 +1,5 @@
-"""Is the server's process there? Reads `postmaster.pid`, tells the living from zombies and
-strangers, and ends what a killed server left behind. Starting and stopping is `launch`'s.
+"""Finds the server's process by `postmaster.pid`, distinguishes it from zombies and unrelated
+processes, and ends what a killed server left behind. Starting and stopping is left to `launch`.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ _ORPHAN_SECONDS = 3.0
 class Postmaster:
     pid: int
     port: int  # of its socket's name, and of loopback where it listens there
-    socket: Path | None = None  # the folder; a server that an earlier release started has none
+    socket: Path | None = None  # its folder; None for a server that an earlier release started
     listens: bool = False  # on loopback
     is_ready: bool = False
 
 
 def find_postmaster(data: Path) -> Postmaster | None:
-    """The living server of a data folder, ready or not."""
+    """The live server of a data folder, ready or not."""
     noted = _read_note(data)
     return noted if noted is not None and _is_alive(noted.pid, data) else None
 
 
 def clear_remains(data: Path) -> None:
-    """After a server was killed: end its orphans and, where it misleads, remove its pid's note.
+    """After a server was killed: end its orphans and remove a misleading pid file.
 
-    The caller holds the start lock and has found no living server. PostgreSQL sees by itself that
-    a pid is gone, but would take a zombie, or a stranger that now has the pid, for the old server.
+    The caller holds the start lock and has found no live server. PostgreSQL detects by itself that
+    a pid is gone, but would take a zombie, or an unrelated process that now has the pid, for the
+    old server.
     """
     noted = _read_note(data)
     if noted is None:
@@ -57,7 +58,7 @@ def clear_remains(data: Path) -> None:
 def _read_note(data: Path) -> Postmaster | None:
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
-        # It grows line by line as the server starts.
+        # The file grows line by line as the server starts.
         socket, address, _, state = (*lines[4:8], "", "", "", "")[:4]
         return Postmaster(
             pid=abs(int(lines[0])),  # a stand-alone backend writes it as a negative number
@@ -77,13 +78,13 @@ def _is_alive(pid: int, data: Path) -> bool:
     try:
         return (_PROC / str(pid) / "cwd").samefile(data)
     except PermissionError:
-        return True  # another account's process, where even root may not look: believe its name
+        return True  # another account's process that even root may not inspect: trust its name
     except FileNotFoundError:
-        return not _has_proc()  # gone meanwhile, or a system that shows no working folders
+        return not _has_proc()  # exited meanwhile, or a system without working directories in /proc
 
 
 def _orphans(data: Path) -> Iterator[int]:
-    """Processes of a server of this data folder, found by their working folder (Linux only)."""
+    """Processes of a server of this data folder, found by their working directory (Linux only)."""
     for entry in _PROC.glob("[0-9]*"):
         pid = int(entry.name)
         name, state = _name_and_state(pid)
@@ -94,7 +95,7 @@ def _orphans(data: Path) -> Iterator[int]:
 
 
 def _name_and_state(pid: int) -> tuple[str, str]:
-    """A process's program and its state letter; empty when there is no such process."""
+    """A process's program and state letter; empty when there is no such process."""
     if not _has_proc():
         return _ask_ps(pid)
     try:

@@ -1,4 +1,6 @@
-"""Does the server answer? Real logins, callable from any thread, whether it runs a loop or not."""
+"""Whether the server responds, by real logins; callable from any thread, with or without an event
+loop.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +24,27 @@ _NOT_YET = (
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,  # starting up, recovering or shutting down
-    asyncpg.InterfaceError,  # the driver's words for a connection cut in the middle, as is the next
+    asyncpg.InterfaceError,  # the driver's error for a connection cut in the middle, as is the next
     asyncpg.InternalClientError,
 )
 
 
 class PasswordRefusedError(UnavailableError):
-    """The server does not take the password there is."""
+    """The server rejects the current password."""
 
 
-def answers(dsn: str, passfile: Path) -> bool:
+def responds(dsn: str, passfile: Path) -> bool:
     """Whether the server serves Messor's database; False when it may do so later."""
     return in_thread(_log_in(dsn, passfile))
 
 
 def set_password(dsn: str, verifier: str) -> None:
-    """Give Messor's role the password that the verifier was made of."""
+    """Set the password of Messor's role by its verifier."""
     in_thread(_execute(dsn, f"ALTER ROLE {ROLE} PASSWORD '{verifier}'"))
 
 
 def in_thread(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """The caller's thread may already run an event loop, and a loop cannot run inside another."""
+    """Run in another thread: the caller's may already run an event loop, and loops do not nest."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 
@@ -57,7 +59,7 @@ async def _execute(dsn: str, sql: str) -> None:
 
 async def _log_in(dsn: str, passfile: Path) -> bool:
     try:
-        # By this password alone: the caller must know which one is the server's.
+        # With this password only: the caller must know which one the server uses.
         connection = await asyncpg.connect(
             dsn, passfile=passfile, ssl=False, timeout=_LIMIT_SECONDS
         )
@@ -67,7 +69,7 @@ async def _log_in(dsn: str, passfile: Path) -> bool:
         return False
     except asyncpg.InvalidPasswordError as error:
         raise PasswordRefusedError(
-            f"The embedded database refuses the password in {passfile}: restore the file that "
+            f"The embedded database rejects the password in {passfile}: restore the file that "
             f"belongs to its data."
         ) from error
     except asyncpg.PostgresError as error:

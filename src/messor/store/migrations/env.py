@@ -1,4 +1,4 @@
-"""Alembic's environment: async, in schema messor, with lock and statement time-outs."""
+"""Alembic's environment: async, in schema messor, with lock and statement timeouts."""
 
 import asyncio
 
@@ -9,11 +9,11 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from messor.settings import Settings
 from messor.store.connection import connect
 
-# A migration that cannot get its lock gives up rather than queue every reader behind it.
-# Partitions begin at midnight UTC, whatever the server's own time zone.
+# A migration that cannot get its lock gives up rather than queue every reader behind it. Partitions
+# begin at midnight UTC, regardless of the server's time zone.
 TIMEOUTS = "SET lock_timeout = '5s'; SET statement_timeout = '30min'; SET timezone = 'UTC'"
 
-# Another's migration may take its time; that is no table's lock.
+# Another process's migration may take its time; this lock blocks no table.
 TURN = (
     "SET LOCAL lock_timeout = '30min'",
     "SELECT pg_advisory_xact_lock(hashtextextended('messor.migrate', 0))",

@@ -1,7 +1,7 @@
-"""A bell that rings when something was committed: PostgreSQL's notices, for whoever waits for them.
+"""Wakes waiters when something was committed, by PostgreSQL's LISTEN/NOTIFY.
 
-One connection listens while anybody does. It only shortens waits: behind a pooler, or while the
-connection is lost, it stays silent, so those who wait also look by themselves from time to time.
+One connection listens while there are waiters. It only shortens waits: behind a pooler, or while
+the connection is lost, no notification arrives, so waiters also poll from time to time.
 """
 
 from __future__ import annotations
@@ -18,57 +18,59 @@ from messor.store.connection import connect
 from messor.store.database import LOST_CONNECTION, SESSION, Database
 
 EVENTS = "messor_events"
-AGAIN_SECONDS = 1.0  # before a lost connection is opened again
+RECONNECT_SECONDS = 1.0  # before a lost connection is reopened
 
 
 class NotificationListener:
-    """Rings for everybody who waits, whenever there is a notice on its channel."""
+    """Wakes all waiters on each notification of its channel."""
 
     def __init__(self, database: Database, channel: str = EVENTS) -> None:
         self._dsn = database.dsn
         self._channel = channel
         self._listeners = 0
-        self._errand: asyncio.Task[None] | None = None
-        self._rung = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._notified = asyncio.Event()
         self.rings = 0
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen while the context is open; the connection is shared."""
         self._listeners += 1
-        if self._errand is None:
-            self._errand = asyncio.create_task(self._listen())
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen())
         try:
             yield
         finally:
             self._listeners -= 1
             if not self._listeners:
-                errand, self._errand = self._errand, None
-                errand.cancel()
+                task, self._task = self._task, None
+                task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await errand
+                    await task
 
     async def wait(self, heard: int, seconds: float) -> int:
-        """Until it has rung more often than `heard`, or the time is over; how often it has."""
+        """Wait until there were more notifications than `heard`, or the time is over; returns their
+        number.
+        """
         if self.rings == heard:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._rung.wait(), seconds)
+                await asyncio.wait_for(self._notified.wait(), seconds)
         return self.rings
 
     def ring(self, *_: Any) -> None:
         self.rings += 1
-        self._rung.set()
-        self._rung = asyncio.Event()
+        self._notified.set()
+        self._notified = asyncio.Event()
 
     async def _listen(self) -> None:
         while True:
             with contextlib.suppress(asyncpg.PostgresError, *LOST_CONNECTION):
-                if not await self._hear():
+                if not await self._listen_once():
                     return
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def _hear(self) -> bool:
-        """Until the connection is lost; False where nothing will ever be heard."""
+    async def _listen_once(self) -> bool:
+        """Listen until the connection is lost; False where notifications never arrive."""
         try:
             raw = await connect(self._dsn, server_settings=SESSION, statement_cache_size=0)
         except asyncpg.ProtocolViolationError:

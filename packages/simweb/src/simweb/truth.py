@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from messor.errors import UsageError
 from simweb.engines.index import Entry, SearchIndex
+from simweb.errors import MarketError
 from simweb.market.cast import Player
 from simweb.world import World
 
@@ -68,7 +68,7 @@ class Truth:
 
     def __init__(self, world: World, index: SearchIndex | None = None) -> None:
         if world.market is None:
-            raise UsageError("Only a market knows what is true of its domains.")
+            raise MarketError("Only a world of profile market has a known truth.")
         self.market = world.market.name
         self.seed = world.seed
         self._index = index or SearchIndex(world)

@@ -163,5 +163,5 @@ async def test_a_file_that_cannot_be_changed_safely_is_refused(database: Databas
     async with database.transaction() as connection:
         file = files.understand(source.replace(inline, dotted), "mine.toml")
         applied, _ = await verticals.apply(connection, file, actor="test")
-    with pytest.raises(UsageError, match="cannot be changed here"):
+    with pytest.raises(UsageError, match="cannot be changed automatically"):
         with_weights(applied, {"cost": 7.0})

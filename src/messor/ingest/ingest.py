@@ -34,10 +34,10 @@ async def ingest(
     *,
     watch: Watch | None = None,
 ) -> Ingestion:
-    """Fill an orbit with tiles of a site; workers must be at work somewhere.
+    """Fill an orbit with tiles of a site; needs running workers.
 
-    Raises NeedsApprovalError, ConflictError or UsageError before anything is asked of the site;
-    whatever the site does afterwards is an outcome.
+    Raises NeedsApprovalError, ConflictError or UsageError before any request to the site; whatever
+    the site does afterwards is an outcome.
     """
     errand = CheckedRequest.understand(request)
     run, beginnings = await insist(lambda: _begin(database, errand, watch))
@@ -60,7 +60,7 @@ async def ingest(
 async def _begin(
     database: Database, errand: CheckedRequest, watch: Watch | None
 ) -> tuple[IngestionRun, list[tuple[int, str]]]:
-    """In one transaction: the domain admitted, the run begun, its first pages known."""
+    """In one transaction: admit the domain, open the run, store its first pages."""
     async with database.transaction() as connection:
         await traffic.require_running(connection)
         domain = await governance.admit(connection, errand)
@@ -84,7 +84,7 @@ def _first_pages(errand: CheckedRequest) -> list[tuple[Url, str]]:
 
 
 async def _conclude(run: IngestionRun) -> Ingestion:
-    """Make tiles and evidence of what came, and store both with the run's end."""
+    """Make tiles and evidence of the results, and store both with the run's end."""
     pages, used = await gather.pages_of(run)
     met = await gather.circumstances_of(run, pages)
     outcome = judge(pages, met)
@@ -122,7 +122,7 @@ async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion
 
 EVENTS = {
     RunOutcome.SUCCESS: "ingestion.completed",
-    RunOutcome.PARTIAL: "ingestion.completed",  # its data say that it is partial
+    RunOutcome.PARTIAL: "ingestion.completed",  # its data mark it as partial
     RunOutcome.BLOCKED: "ingestion.blocked",
     RunOutcome.ERROR: "ingestion.failed",
 }

@@ -1,4 +1,4 @@
-"""The plan: which few of the known pages a run reads, and why these."""
+"""The plan: which few of the known pages a run reads, and why."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from messor.web.urls import parse
 
 MAX_CANDIDATES = 5_000
 
-# Some of every category, near pages first. Pages that are known to lead nowhere are not asked for
-# again within a day.
+# Some of every category, shallow pages first. Pages known to be dead ends are not requested again
+# within a day.
 CANDIDATES = """
 SELECT c.id, c.url, c.category, c.depth, c.found_by, c.lastmod, c.robots_id FROM (
   SELECT p.id, p.url, p.category, p.depth, p.found_by, p.sitemap_lastmod AS lastmod,
@@ -69,7 +69,7 @@ def _candidate(run: IngestionRun, row: Any) -> PlanCandidate:
 async def _allowed(
     run: IngestionRun, candidates: list[PlanCandidate], agent: str
 ) -> list[PlanCandidate]:
-    """Those that robots.txt allows: a page that will be refused would waste its place."""
+    """Pages that robots.txt allows: a page that will be refused would waste a slot."""
     shelf = RobotsCache(run.database, agent)
     ids = {each.robots_id for each in candidates if each.robots_id is not None}
     robots = await insist(lambda: shelf.get(ids))

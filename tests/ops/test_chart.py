@@ -73,7 +73,7 @@ def test_early_lanes_come_first_in_shape_and_word() -> None:
     said = words(root)
     assert said.index("bad.test") < said.index("good.test")
     assert "12 early" in said
-    assert "1 lane with no delay asked" in said
+    assert "1 lane with no delay requested" in said
     assert len(list(root.iter(f"{SVG}path"))) == len(list(root.iter(f"{SVG}circle"))) == 1
 
 

@@ -1,1 +1,4 @@
-"""Is it healthy? Audits over what the other rooms have recorded; nothing here sends a request."""
+"""Operations:
+
+audits, metrics and webhooks over what other packages recorded; only webhooks send requests.
+"""

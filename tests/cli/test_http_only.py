@@ -207,7 +207,7 @@ def test_where_neither_answers_both_are_named(
     let_in(web, monkeypatch, {f"{SHOP}:443": nowhere, f"{SHOP}:80": nowhere})
     said = messor("crawl", SHOP)
     assert said.code == 7
-    assert "https does not connect (the connection was refused)" in said.err
+    assert "https cannot be connected (the connection was refused)" in said.err
     assert "robots.txt gave no answer: the connection was refused" in said.err
 
 

@@ -186,7 +186,7 @@ async def test_a_page_that_asks_not_to_be_kept(database: Database, tmp_path: Pat
         await crawl(web.settings(), database)
         explanation = await explain(database, web.settings(), "http://one.test/")
     assert explanation.verdict == "allowed"
-    assert "not kept: the page asks not to be indexed" in facts(explanation)["keep"][1]
+    assert "not stored: the page asks not to be indexed" in facts(explanation)["keep"][1]
 
 
 async def test_sitemap_category_and_terms_are_told(database: Database, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
         ("", "first line must name the columns"),
         ("title\nx", "first line must name the columns"),
         ("name,colour\nx,red", "first line must name the columns"),
-        ('name\n"x', "not CSV"),
+        ('name\n"x', "not valid CSV"),
     ],
 )
 async def test_what_is_no_csv_is_said(database: Database, text: str, said: str) -> None:

@@ -10,7 +10,7 @@ import asyncpg
 from messor.errors import MessorError
 from messor.store.database import Connection, Database
 
-# What is wrong with one row, and is no reason to give up the others.
+# Errors of one row that are no reason to give up the others.
 BAD_ROW = (MessorError, asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 

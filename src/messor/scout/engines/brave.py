@@ -1,4 +1,4 @@
-"""Brave Search: an index of its own. Its limits stand in headers as pairs, for the second and the month."""
+"""Brave Search: has its own index. Its limit headers are pairs, per second and per month."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Brave(Engine):
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if "web" not in table and "query" not in table:
-            raise SearchFaultError("Brave Search's answer holds no result page.", charged=True)
+            raise SearchFaultError(
+                "The response of Brave Search holds no result page.", charged=True
+            )
         found = [
             *results(SerpBlock.ORGANIC, rows(table.get("web"), "results"), published=("page_age",)),
             *results(
@@ -86,13 +88,13 @@ class Brave(Engine):
 
 
 def _plain(result: SerpResult) -> SerpResult:
-    """Matches are marked up and entities escaped in its texts."""
+    """Its texts mark matches and escape entities."""
     title, snippet = (unescape(_TAGS.sub("", t)) for t in (result.title, result.snippet))
     return replace(result, title=title, snippet=snippet)
 
 
 def hold_of(headers: Mapping[str, str]) -> float:
-    """How long to wait: until the longest of the windows with nothing left begins anew."""
+    """How long to wait: until the longest exhausted window restarts."""
     remaining = _numbers(headers.get("X-RateLimit-Remaining", ""))
     resets = _numbers(headers.get("X-RateLimit-Reset", ""))
     waits = [reset for left, reset in zip(remaining, resets, strict=False) if left <= 0]

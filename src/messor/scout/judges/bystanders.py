@@ -1,8 +1,8 @@
-"""Bystanders: sites that list, compare, sell for, report on or talk about others, by their own words.
+"""Bystanders: sites that list, compare, resell, report on or discuss others, by their own words.
 
-Such a result names the topic as well as anybody, and is nobody the vertical looks for. What gives it
-away is how sites of its kind call themselves and head their pages, in any trade. Whatever a vertical
-itself looks for speaks against nobody there.
+Such a result matches the topic well, but is not what the vertical looks for. Names and headings
+typical of its kind, in any trade, give it away. Terms that the vertical itself looks for are
+ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.scout.judges.titles import Title
 from messor.scout.words import Phrases, stem
 from messor.verticals.model import Vertical
 
-# How such sites are called, as a word of the name or an end of the domain.
+# Typical names, as a word of the name or an end of the domain.
 NAMES: Mapping[str, str] = {
     "lists others": "directory, finder, find, pages, listings, index, guide, yellow, lookup, locator, catalog, links, "
     "portal, verzeichnis, branchenbuch, annuaire, directorio, guía",
@@ -40,7 +40,7 @@ NAMES: Mapping[str, str] = {
     "speaks for a trade": "association, federation, guild, chamber, union, verband, institute, society, syndicat",
     "sells software": "software, cloud, saas, app, apps, platform, systems",
 }  # fmt: skip
-# What they head and describe their pages with.
+# Typical words of their headings and descriptions.
 SAYINGS: Mapping[str, str] = {
     "lists others": "directory, listings, listing, entries, addresses, guide to, rated, top rated, best rated, highest rated, "
     "reviews of, reviews and, ratings, rated by, reviewers, near you, find a, find the, browse by, "
@@ -86,19 +86,19 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?\s*$|^\s*(?:re:|\[\w+\]|#\w|@\w)", re.IGNORECASE)
-# One person tells: organisations say "we".
+# First person singular: organisations say "we".
 _TELLS = re.compile(r"\b(?:I|I['\u2019](?:m|ve|d|ll)|[Mm]y|[Mm]yself)\b")
 
 BY_NAME, BY_LABEL, BY_TITLE, BY_SNIPPET = 1.0, 0.8, 0.7, 0.4
 _ENOUGH = 0.7
-_ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name says that it is what is looked for
+_ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name has a wanted term
 _SHORTEST_END = 4
 _MOST_SAYINGS = 2  # of a kind that count in one text
 
 
 @dataclass(frozen=True, slots=True)
 class Bystander:
-    """What gives a result away, and how much of it there is."""
+    """What gives a result away, and how strongly."""
 
     weight: float
     kind: str
@@ -109,7 +109,7 @@ class Bystander:
 
 
 class _Signs:
-    """What was heard so far, by kind."""
+    """Signs found so far, by kind."""
 
     def __init__(self) -> None:
         self._weights: dict[str, float] = {}
@@ -127,14 +127,14 @@ class _Signs:
 
 
 class Bystanders:
-    """Tells bystanders of a vertical."""
+    """Detects bystanders of a vertical."""
 
     def __init__(self, vertical: Vertical) -> None:
         relevance = vertical.relevance
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         wanted = (*services, *relevance.terms, *relevance.organisation_terms)
         self._own = {stem(word) for text in wanted for word in text.split()}
-        # Who looks for universities holds teaching against nobody.
+        # A vertical that looks for universities ignores signs of teaching.
         looked_for = set(relevance.organisation_terms)
         kept = {kind: words for kind, words in NAMES.items() if not looked_for & set(_split(words))}
         said = {kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES}
@@ -154,7 +154,7 @@ class Bystanders:
         return found
 
     def _foreign(self, words: str) -> Iterable[str]:
-        """Those that the vertical does not look for itself."""
+        """Signs that the vertical does not look for itself."""
         for phrase in _split(words):
             if not all(stem(word) in self._own for word in phrase.split()):
                 yield phrase

@@ -60,7 +60,11 @@ def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     assert "because".upper() in messor("scores", "show", "the clinic").out
     assert "With 1 of 20 decisions" in messor("scores", "calibrate", "wellness").out
     for words, code, sentence in (
-        (("scores", "simulate", "wellness", "--weight", "beauty=1"), 2, "Unknown score component 'beauty'"),
+        (
+            ("scores", "simulate", "wellness", "--weight", "beauty=1"),
+            2,
+            "Unknown score component 'beauty'",
+        ),
         (("scores", "simulate", "wellness", "--weight", "cost"), 2, "PART=NUMBER"),
         (("scores", "apply", "nothing"), 4, "nothing"),
         (("scores", "show", "nobody"), 4, "neither a known domain nor a known organisation"),

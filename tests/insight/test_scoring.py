@@ -54,7 +54,10 @@ def test_levels(value: float, level: str) -> None:
 
 def test_weights_are_checked() -> None:
     assert checked_weights({"cost": 2.0}, EQUAL) == {**EQUAL, "cost": 2.0}
-    for given, said in (({"beauty": 1.0}, "Unknown score component"), ({"cost": -1.0}, "between 0 and 100")):
+    for given, said in (
+        ({"beauty": 1.0}, "Unknown score component"),
+        ({"cost": -1.0}, "between 0 and 100"),
+    ):
         with pytest.raises(UsageError, match=said):
             checked_weights(given, EQUAL)
     with pytest.raises(UsageError, match="must exceed 0"):

@@ -1,4 +1,4 @@
-"""A simulated web in a process of its own, for tests, the benchmark and the demo command."""
+"""A simulated web in a process of its own, for tests, benchmarks and commands."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class WorldProcess:
         return self
 
     def stop(self) -> None:
-        """Ends the child and keeps its log."""
+        """End the child and keep its log."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -127,7 +127,7 @@ class WorldProcess:
 
     @property
     def search_engines(self) -> dict[str, dict[str, str]]:
-        """What the setting `search_engines` must say to ask the stand-ins of this web."""
+        """The setting `search_engines` that points to the stand-ins of this web."""
         return dict(self._announced["search_engines"])
 
     @property
@@ -151,7 +151,7 @@ class WorldProcess:
         return env
 
     def requests(self) -> list[LoggedRequest]:
-        """What was asked so far, in order of arrival; also after `stop`."""
+        """Requests so far, in order of arrival; also after `stop`."""
         if self._child is not None:
             self._control("/flush")
         return read_log(self.log_file)
@@ -165,7 +165,7 @@ class WorldProcess:
         self._control(f"/epoch/{epoch}")
 
     def truth(self) -> dict[str, Any]:
-        """What is true of a market's domains: `simweb.truth.Truth.as_json`."""
+        """The truth about a market's domains: `simweb.truth.Truth.as_json`."""
         return self._control("/truth")
 
     def serp(self, keyword: str, location: str = "", epoch: int = 0) -> dict[str, Any]:

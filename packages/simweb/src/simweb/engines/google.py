@@ -1,6 +1,6 @@
-"""Stand-ins of services that sell Google's result page: Serper, SerpApi, DataForSEO.
+"""Stand-ins for services that sell Google's result page: Serper, SerpApi, DataForSEO.
 
-None of them is the service: the pages are the simulated web's. Error bodies and fields are theirs.
+The pages are the simulated web's. Error bodies and fields are the services'.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Stand-ins of engines that answer with plain lists: SearXNG, Tavily, Brave, Perplexity, Browserbase,
-Firecrawl. None of them is the service: the pages are the simulated web's.
+"""Stand-ins for engines that return plain lists.
+
+SearXNG, Tavily, Brave, Perplexity, Browserbase and Firecrawl; the pages are the simulated web's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _RATE_LIMITED = {
 
 
 class SearXNGStandIn(EngineStandIn):
-    """Partial: one of its engines does not answer. Without JSON among its formats it answers 403."""
+    """Partial:
+
+    one of its engines does not respond. Without JSON among its formats it returns 403.
+    """
 
     name = "searxng"
     failures = {  # noqa: RUF012 - a table

@@ -1,4 +1,4 @@
-"""From a market's name and a seed to its sites; what is true of them stays beside them."""
+"""Builds a market's sites from its name and a seed, with their truth."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
 
 
 class Composer:
-    """Writes a player's pages; `others` are the players that a listing may list."""
+    """Writes a player's pages; `others` are the players that a directory may list."""
 
     def __init__(self, seed: int, player: Player, currency: str, others: Sequence[Player]) -> None:
         self._seed = seed
@@ -68,7 +68,7 @@ class Composer:
         return Grammar(rng, self._player.words, {**self._player.settled(), **settled})
 
     def _on(self, item: Item, edition: int = 0) -> Grammar:
-        """What writes about an item."""
+        """The grammar for texts about an item."""
         settled = {
             "item": item.name if self._role.language == "de" else item.called,
             "subject": item.subject,
@@ -222,7 +222,7 @@ class Composer:
         return piece("facts", heading=esc(self._labels["facts"]), rows=row)
 
     def _listed(self, path: str) -> str:
-        """Organisations that a listing names, with a link to each."""
+        """Organisations that a directory lists, with a link to each."""
         rng = draw(self._seed, self._player.host, path, "listed")
         chosen = rng.sample(list(self._others), min(8, len(self._others)))
         cards = "".join(

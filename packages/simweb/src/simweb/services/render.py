@@ -1,7 +1,7 @@
 """What a stand-in's browser sees: the simulated web's page, redirects followed, scripts applied.
 
-It runs no JavaScript. The one thing it understands is a script that sets an element's content
-from a string, `document.getElementById("root").innerHTML = "…";`, which a real browser runs too.
+It runs no JavaScript. It only supports a script that sets an element's content from a string,
+`document.getElementById("root").innerHTML = "…";`, which a real browser runs too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAGS = re.compile(r"<[^>]+>")
 _SCRIPTS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 _REDIRECTS = (301, 302, 303, 307, 308)
 
-# host, path with its query, secure → the simulated web's answer
+# host, path with its query, secure → the simulated web's response
 Respond: TypeAlias = Callable[[str, str, bool], SimResponse]
 
 
@@ -36,8 +36,8 @@ class Rendered:
     first_status: int = 200  # of the first hop
     status: int = 200  # of the last
     html: str = ""
-    unscripted: str | None = None  # before its scripts ran, where they change it
-    never_idle: bool = False  # a script of it asks for something again and again
+    unscripted: str | None = None  # before its scripts ran, if they change it
+    never_idle: bool = False  # a script keeps sending requests
     headers: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None  # "net::ERR_…"
 
@@ -78,7 +78,7 @@ class WorldBrowser:
         return None if answer.status == 421 else answer  # no such host
 
     def _filled(self, url: str, html: str) -> str:
-        """The page after its scripts have set what they set."""
+        """The page after its scripts have run."""
         for source in _SCRIPT.findall(html):
             script = self._get(urljoin(url, source))
             if script is None or script.status != 200:
@@ -95,5 +95,5 @@ def without_scripts(html: str) -> str:
 
 
 def plain_text(html: str) -> str:
-    """What stands in for a service's markdown."""
+    """Replaces a service's markdown."""
     return " ".join(_TAGS.sub(" ", without_scripts(html)).split())

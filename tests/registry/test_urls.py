@@ -135,7 +135,7 @@ async def test_the_budget_holds_for_urls_too(database: Database) -> None:
 
 
 async def test_only_so_many_urls_wait(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submissions, "MOST_URLS", 2)
+    monkeypatch.setattr(submissions, "MAX_URLS", 2)
     await send(database, submit=True)
     await send(database, f"{URL}/2")
     with pytest.raises(ConflictError, match="no more are accepted"):

@@ -183,10 +183,10 @@ def schedule_fact(page: Any, harvest: str) -> Fact:
 def cadence_fact(page: Any, domain: Any) -> Fact:
     """How often a page is fetched, and why."""
     own, hours = page["crawl_frequency"], domain["scrape_frequency_hours"]
-    rhythm = CrawlFrequency(
+    frequency = CrawlFrequency(
         own.total_seconds() if own is not None else None,
         domain["track_level"],
         hours * 3600.0 if hours else None,
         page["history"],
     )
-    return Fact("cadence", "fact", cadence.explain(rhythm))
+    return Fact("cadence", "fact", cadence.explain(frequency))

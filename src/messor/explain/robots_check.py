@@ -26,8 +26,8 @@ async def check(
     robots_id = host.robots_for(url.scheme) if host is not None else None
     if robots_id is None:
         raise NotFoundError(f"The robots.txt of {url.origin} was not read yet.")
-    shelf = RobotsCache(database, agent)
-    robots = (await shelf.get({robots_id}))[robots_id]
+    robots_cache = RobotsCache(database, agent)
+    robots = (await robots_cache.get({robots_id}))[robots_id]
     decision = robots.check(agent, url.href)
     if decision is not None:
         return decision

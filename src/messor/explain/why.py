@@ -124,8 +124,8 @@ async def _robots_facts(database: Database, settings: Settings, host: Host, url:
     robots_id = host.robots_for(url.scheme)
     if robots_id is None:
         return [Fact("robots", "later", f"robots.txt was not read over {url.scheme} yet")]
-    shelf = RobotsCache(database, settings.agent_token)
-    robots = (await shelf.get({robots_id}))[robots_id]
+    robots_cache = RobotsCache(database, settings.agent_token)
+    robots = (await robots_cache.get({robots_id}))[robots_id]
     read_at = f" from {host.robots_at}" if host.robots_at and robots_id == host.robots_id else ""
     version = f"version {robots_id} of robots.txt{read_at}"
     objection = robots.objection(settings.agent_token, url.href)
@@ -202,6 +202,6 @@ async def _unknown_facts(database: Database, domain: Any, host: Host) -> list[Fa
         spent = f"all {domain['page_budget']} pages of the domain's budget are known"
         facts.append(Fact("budget", "no", spent))
     elif domain["harvest"] == "asked":
-        asked = "it would be fetched only on request"
-        facts.append(Fact("terms", "later", asked))
+        condition = "it would be fetched only on request"
+        facts.append(Fact("terms", "later", condition))
     return facts

@@ -18,7 +18,7 @@ from messor.registry.domains import Submission
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
 
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 CONTEXT = "taken over with the existing domains"
 
 
@@ -34,7 +34,7 @@ class BackfillLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _ParsedLine:
     submission: Submission
     depth: int
     context: str
@@ -49,25 +49,25 @@ async def approve_existing(
     """
     seen: set[str] = set()
     for number, given in enumerate(lines, 1):
-        if number > MOST_LINES:
+        if number > MAX_LINES:
             raise UsageError(
-                f"Only the first {MOST_LINES} lines were read; submit the rest in another file."
+                f"Only the first {MAX_LINES} lines were read; submit the rest in another file."
             )
         text = given.strip()
         if not text or text.startswith("#"):
             continue
         try:
-            wish = _understand(text)
-            if wish.submission.domain in seen:
-                said = f"{wish.submission.domain} is already listed in an earlier line."
-                yield BackfillLine(number, text[:200], "left", said, wish.submission.domain)
+            line = _understand(text)
+            if line.submission.domain in seen:
+                message = f"{line.submission.domain} is already listed in an earlier line."
+                yield BackfillLine(number, text[:200], "left", message, line.submission.domain)
                 continue
-            seen.add(wish.submission.domain)
-            outcome, said = await _take_over(database, wish, actor, start=start)
+            seen.add(line.submission.domain)
+            outcome, message = await _take_over(database, line, actor, start=start)
         except MessorError as error:
             yield BackfillLine(number, text[:200], "refused", str(error))
         else:
-            yield BackfillLine(number, text[:200], outcome, said, wish.submission.domain)
+            yield BackfillLine(number, text[:200], outcome, message, line.submission.domain)
 
 
 def summary(lines: Iterable[BackfillLine]) -> dict[str, int]:
@@ -75,7 +75,7 @@ def summary(lines: Iterable[BackfillLine]) -> dict[str, int]:
     return dict(Counter(line.outcome for line in lines))
 
 
-def _understand(text: str) -> _Wish:
+def _understand(text: str) -> _ParsedLine:
     try:
         cells = [cell.strip() for cell in next(csv.reader([text.replace("\x00", "")]))]
     except csv.Error as error:
@@ -84,25 +84,25 @@ def _understand(text: str) -> _Wish:
     if not (depth.isascii() and depth.isdigit() and len(depth) <= 3):
         raise UsageError(f"{depth[:50]!r} is not a depth; write domain, depth, context.")
     context = ", ".join(cells[2:]) or CONTEXT
-    return _Wish(Submission.understand(cells[0]), int(depth), context)
+    return _ParsedLine(Submission.understand(cells[0]), int(depth), context)
 
 
 async def _take_over(
-    database: Database, wish: _Wish, actor: str, *, start: bool
+    database: Database, line: _ParsedLine, actor: str, *, start: bool
 ) -> tuple[str, str]:
     async with database.transaction() as connection:
-        answer = await submissions.ask(
+        result = await submissions.ask(
             connection,
-            wish.submission,
+            line.submission,
             Submitter(actor),
-            context=wish.context,
-            max_crawl_depth=wish.depth,
+            context=line.context,
+            max_crawl_depth=line.depth,
         )
-        domain = answer.domain
+        domain = result.domain
         if domain.status == "approved":
             return "already_approved", f"{domain.domain} is already approved."
-        if domain.status != "pending_review" or answer.outcome == "resubmitted":
-            raise UsageError(f"{answer.said} It was not approved.")
+        if domain.status != "pending_review" or result.outcome == "resubmitted":
+            raise UsageError(f"{result.said} It was not approved.")
         if not start:
             await domains.configure(connection, domain, actor=actor, harvest="asked")
             domain = await domains.get(connection, domain.domain)

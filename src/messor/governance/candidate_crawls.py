@@ -23,7 +23,7 @@ from messor.web.urls import parse, url_hash
 
 ACTOR = "system"
 ASKER = Submitter(ACTOR, "system")
-MOST_HOPS = 10
+MAX_HOPS = 10
 TECHNICAL = frozenset({"error", "timeout"})  # outcomes that concern the host, not the page
 
 ASKED = """
@@ -83,12 +83,12 @@ async def submit_ready(connection: Connection, limit: int = 20, vertical: str | 
     # A fixed order prevents deadlocks between concurrent callers.
     for candidate in sorted(ready, key=lambda one: (one.domain, one.url)):
         try:
-            answer = await intake.submit_url(connection, candidate.url, ASKER)
+            result = await intake.submit_url(connection, candidate.url, ASKER)
         except (ConflictError, UsageError) as error:
             await _fail(connection, candidate, str(error))
             continue
-        if answer.page_id is not None:  # otherwise the domain is no longer approved
-            await connection.execute(ASKED, candidate.id, answer.page_id)
+        if result.page_id is not None:  # otherwise the domain is no longer approved
+            await connection.execute(ASKED, candidate.id, result.page_id)
             taken += 1
     return taken
 
@@ -119,7 +119,7 @@ async def note_unread(connection: Connection, limit: int = 50) -> int:
 async def _target(connection: Connection, row: Any) -> int | None:
     """The page at the end of a redirect chain, if it is known."""
     page: Any = row
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_HOPS):
         if page is None or page["outcome"] != "redirected":
             return page["id"] if page is not None and page is not row else None
         url = parse(page["final_url"] or "", page["url"])
@@ -134,8 +134,8 @@ def _obstacle(row: Any) -> str:
     if outcome in ("ok", "unchanged"):
         return "The page was crawled, but nothing could be extracted from it."
     status = f" with status {row['last_status']}" if row["last_status"] else ""
-    said = f": {row['said']}" if row["said"] else ""
-    return f"The page was not read; the outcome is {outcome}{status}{said}."
+    message = f": {row['said']}" if row["said"] else ""
+    return f"The page was not read; the outcome is {outcome}{status}{message}."
 
 
 async def _fail(

@@ -85,8 +85,8 @@ async def approve(
     if domain.processing == "discovered":
         domain = await processing.begin(connection, domain, actor=actor)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    said = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
-    return Decided(domain, said)
+    message = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
+    return Decided(domain, message)
 
 
 async def reject(
@@ -103,8 +103,8 @@ async def reject(
     domain = await domains.move(connection, domain, "rejected", actor=actor, reason=reason)
     if notify:
         await _notify(connection, domain, actor)
-    told = f" {await _notified(connection)}" if notify else ""
-    return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{told}")
+    message = f" {await _notified(connection)}" if notify else ""
+    return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{message}")
 
 
 async def suspend(
@@ -145,8 +145,8 @@ async def blacklist(
     """Blacklist a domain: it is never processed again."""
     domain = await locked(connection, name, seen)
     domain = await domains.move(connection, domain, "blacklisted", actor=actor, reason=reason)
-    said = f"{domain.domain} is blacklisted: it is never processed again."
-    return await _offer_purge(connection, domain, said)
+    message = f"{domain.domain} is blacklisted: it is never processed again."
+    return await _offer_purge(connection, domain, message)
 
 
 async def review_again(

@@ -53,12 +53,12 @@ async def submit_domain(
     `look` overrides this.
     """
     submission = Submission.understand(text)
-    answer = await submissions.ask(
+    result = await submissions.ask(
         connection, submission, asker, context=context, max_crawl_depth=max_crawl_depth
     )
-    if answer.taken and (asker.submitter_type != "public_user" if look is None else look):
-        await preflight.request(connection, answer.domain, actor=asker.actor)
-    return answer
+    if result.taken and (asker.submitter_type != "public_user" if look is None else look):
+        await preflight.request(connection, result.domain, actor=asker.actor)
+    return result
 
 
 async def rescrape(connection: Connection, name: str, *, actor: str) -> int:
@@ -100,16 +100,16 @@ async def submit_url(
     if domain is None or domain.status == "rejected":
         if not submit:
             return _offer(submission, url, domain)
-        answer = await submit_domain(connection, url.href, asker, context=context, look=look)
-        if not answer.taken:
-            return SubmittedUrl("refused", url.href, answer.said, answer.domain, asks=answer.asks)
-        return await _remember(connection, answer.domain, url, asker)
+        result = await submit_domain(connection, url.href, asker, context=context, look=look)
+        if not result.taken:
+            return SubmittedUrl("refused", url.href, result.said, result.domain, asks=result.asks)
+        return await _remember(connection, result.domain, url, asker)
     if domain.status == "pending_review":
         return await _remember(connection, domain, url, asker)
     if domain.status != "approved":
         why = f": {domain.rejection_reason.rstrip('.')}" if domain.rejection_reason else ""
-        said = f"{domain.domain} is {domain.status}{why}. Its URLs are not accepted."
-        return SubmittedUrl("refused", url.href, said, domain)
+        message = f"{domain.domain} is {domain.status}{why}. Its URLs are not accepted."
+        return SubmittedUrl("refused", url.href, message, domain)
     return await _crawl(connection, domain, url, asker)
 
 
@@ -121,20 +121,18 @@ async def _known(connection: Connection, name: str) -> Domain | None:
 
 
 def _offer(submission: Submission, url: Url, domain: Domain | None) -> SubmittedUrl:
-    said = f"Would you like to submit {submission.domain} for review?"
+    message = f"Would you like to submit {submission.domain} for review?"
     if domain is not None:
-        said = (
-            f"{domain.domain} was rejected: {domain.rejection_reason}. {said} Describe what is new."
-        )
-    return SubmittedUrl("offered", url.href, said, domain, asks="submit")
+        message = f"{domain.domain} was rejected: {domain.rejection_reason}. {message} Describe what is new."
+    return SubmittedUrl("offered", url.href, message, domain, asks="submit")
 
 
 async def _remember(
     connection: Connection, domain: Domain, url: Url, asker: Submitter
 ) -> SubmittedUrl:
     await submissions.remember(connection, domain, url, asker)
-    said = f"{domain.domain} awaits review; {url.href} is crawled once it is approved."
-    return SubmittedUrl("remembered", url.href, said, domain)
+    message = f"{domain.domain} awaits review; {url.href} is crawled once it is approved."
+    return SubmittedUrl("remembered", url.href, message, domain)
 
 
 async def _crawl(
@@ -147,17 +145,17 @@ async def _crawl(
         if domain.review_reason is None:
             reason = "URLs on unknown hosts await review"
             await notes.look_again(connection, domain, reason, actor=asker.actor)
-        said = f"{url.authority} is a new host; a reviewer checks {url.href} first."
-        return SubmittedUrl("remembered", url.href, said, domain)
+        message = f"{url.authority} is a new host; a reviewer checks {url.href} first."
+        return SubmittedUrl("remembered", url.href, message, domain)
     page_id = await plant(connection, domain, url)
     data = {"url": url.href, "trusted": domain.is_trusted_domain}
     fact = Event("url.submitted", asker.actor, domain.id, page_id, data)
     await record(connection, [fact])
     held_up = await prospects.hindrance(connection, url.authority, page_id)
-    said = f"{domain.domain} is approved; {url.href} is crawled now."
+    message = f"{domain.domain} is approved; {url.href} is crawled now."
     if held_up is not None:
-        said = f"{domain.domain} is approved and {url.href} is due. {held_up}"
-    return SubmittedUrl("crawling", url.href, said, domain, page_id)
+        message = f"{domain.domain} is approved and {url.href} is due. {held_up}"
+    return SubmittedUrl("crawling", url.href, message, domain, page_id)
 
 
 async def plant(connection: Connection, domain: Domain, url: Url) -> int:

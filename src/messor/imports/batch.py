@@ -12,7 +12,7 @@ import asyncpg
 from messor.archive.segments import Place, SegmentWriter
 from messor.crawl.sandboxed_reader import SandboxedReader
 from messor.imports import store, terms
-from messor.imports.prepare import ImportCandidate, Sight, Tangled, Unread, read, read_caged
+from messor.imports.prepare import ImportCandidate, Sight, Tangled, Unread, read, read_sandboxed
 from messor.imports.store import ExistingPage, PreparedPage, Stored
 from messor.imports.terms import Rules
 from messor.ledger.events import Event, record
@@ -69,14 +69,14 @@ class BatchImporter:
         self._archive = archive
         self._actor = actor
         self._agent = agent
-        self._cage = SandboxedReader(agent=agent)
+        self._sandbox = SandboxedReader(agent=agent)
         self._approve = approve
         self._only = only
         self._places: dict[bytes, Place] = {}  # of this batch: a retry appends nothing
 
     async def close(self) -> None:
         """End the processes that read pages."""
-        await self._cage.close()
+        await self._sandbox.close()
 
     async def run(self, source: str, candidates: Sequence[ImportCandidate]) -> list[Imported]:
         """Import pages of one source, no page twice; returns a result for each."""
@@ -138,7 +138,7 @@ class BatchImporter:
         for each in await asyncio.to_thread(read_all):
             page = each
             if isinstance(page, Tangled):
-                page = await read_caged(page.candidate, self._cage)
+                page = await read_sandboxed(page.candidate, self._sandbox)
             if isinstance(page, Unread):
                 results.append(refused(page.candidate, page.reason, ERROR))
             else:

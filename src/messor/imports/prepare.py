@@ -106,11 +106,11 @@ def read(candidate: ImportCandidate, agent: str) -> Sight | Unread | Tangled:
         return Tangled(candidate)
 
 
-async def read_caged(candidate: ImportCandidate, cage: SandboxedReader) -> Sight | Unread:
+async def read_sandboxed(candidate: ImportCandidate, sandbox: SandboxedReader) -> Sight | Unread:
     """Read a page in a process of its own, with limits of time and memory."""
     text = _text(candidate.page)
     try:
-        return _sight(candidate, text, await cage.read(text, candidate.url.href))
+        return _sight(candidate, text, await sandbox.read(text, candidate.url.href))
     except TooComplexError as error:
         return Unread(candidate, f"too complex: {error}")
 

@@ -135,10 +135,10 @@ def _read_page(
     content_type: str | None = record.fields.get("content-type")
     body = block
     if record.kind == "response":
-        answer = _split_http(block)
-        if answer is None:
+        response = _split_http(block)
+        if response is None:
             return PassedOver()
-        headers, body = answer
+        headers, body = response
         content_type = _header(headers, b"content-type")
     if content_type and not is_html(content_type, b""):
         return PassedOver()
@@ -160,10 +160,10 @@ def _read_again(
     record: _Record, block: bytes, name: str, originals: Originals
 ) -> SavedPage | Unreadable | PassedOver:
     """The page of a record that refers to another one's bytes."""
-    answer = _split_http(block) if block else ((), b"")
-    if answer is None or "identical-payload-digest" not in record.fields.get("warc-profile", ""):
+    response = _split_http(block) if block else ((), b"")
+    if response is None or "identical-payload-digest" not in record.fields.get("warc-profile", ""):
         return PassedOver()
-    headers, _ = answer
+    headers, _ = response
     content_type = _header(headers, b"content-type")
     if content_type and not is_html(content_type, b""):
         return PassedOver()

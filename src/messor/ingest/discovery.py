@@ -88,7 +88,7 @@ async def _has_enough(run: IngestionRun, arrived: float) -> bool:
 
 async def sources(run: IngestionRun) -> list[str]:
     """Sources that contributed, by priority."""
-    if not run.errand.terms.discovers:
+    if not run.checked.terms.discovers:
         return []
     homes = [page for page in run.pages.values() if page.reason == "homepage" or page.urgent]
     hosts = {page.state.host_id for page in run.pages.values() if page.state}

@@ -47,5 +47,5 @@ def next_wave(run: IngestionRun) -> list[PlannedPage]:
 def _patience(run: IngestionRun) -> float:
     """Three times the plan's duration at the pace of the slowest lane, plus a minute."""
     delays = [page.state.delay for page in run.pages.values() if page.state]
-    delay = max([run.errand.terms.delay, *delays])
+    delay = max([run.checked.terms.delay, *delays])
     return min(len(run.queue) * delay * 3 + 60.0, LONGEST_SECONDS)

@@ -18,19 +18,19 @@ UPDATE messor.crawl_tasks t SET due_at = NULL FROM messor.hosts h
 """
 
 
-async def admit(connection: Connection, errand: CheckedRequest) -> Domain:
+async def admit(connection: Connection, checked: CheckedRequest) -> Domain:
     """The domain, if it may be visited; a pending one is left for the caller to refuse.
 
     A reviewer's or admin's call submits and approves an unknown domain in one act, for the
     requested pages only.
     """
-    request = errand.request
+    request = checked.request
     domain, _ = await domains.submit(
         connection,
-        errand.submission,
+        checked.submission,
         actor=request.actor,
         submitter_type=request.submitter_type,
-        context=f"Requested by an ingestion in {errand.mode} mode: {errand.url.href}",
+        context=f"Requested by an ingestion in {checked.mode} mode: {checked.url.href}",
     )
     await connection.execute(LOCK_DOMAIN, domain.id)
     domain = await domains.get(connection, domain.domain)  # another call may have decided meanwhile
@@ -41,7 +41,7 @@ async def admit(connection: Connection, errand: CheckedRequest) -> Domain:
     elif domain.status == "pending_review":
         # Requested now, crawled once the domain is approved.
         asker = Submitter(request.actor, request.submitter_type)
-        await submissions.remember(connection, domain, errand.url, asker)
+        await submissions.remember(connection, domain, checked.url, asker)
     return domain
 
 

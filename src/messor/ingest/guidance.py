@@ -45,7 +45,7 @@ def _sentences(
     yield from met.unreachable
     if met.risk > CRITICAL:
         yield f"The domain's risk is {met.risk} of 100; it is skipped until the risk has decayed."
-    yield from (f"{told}." for told in met.silenced)
+    yield from (f"{message}." for message in met.silenced)
     if out_of_time:
         yield "The run ended before its plan was complete: the site allows only a slow pace."
     if not met.has_worker:

@@ -96,12 +96,12 @@ def _page(row: Any) -> ReviewedPage:
     result = result_of(
         outcome, answered=answered, refused=refused, good=row["snapshot_id"] is not None
     )
-    said = row["refusal"] if refused else row["error"] or row["error_message"]
+    message = row["refusal"] if refused else row["error"] or row["error_message"]
     if result in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
-        said = None
+        message = None
     return ReviewedPage(
         row["page_id"], row["url"], row["reason"], row["cached"], result, outcome,
-        row["status_code"], said,
+        row["status_code"], message,
     )  # fmt: skip
 
 

@@ -39,12 +39,12 @@ async def ingest(
     Raises NeedsApprovalError, ConflictError or UsageError before any request to the site; whatever
     the site does afterwards is an outcome.
     """
-    errand = CheckedRequest.understand(request)
-    run, beginnings = await insist(lambda: _begin(database, errand, watch))
-    run.tell()
+    checked = CheckedRequest.understand(request)
+    run, beginnings = await insist(lambda: _begin(database, checked, watch))
+    run.report()
     interrupted = True
     try:
-        if errand.terms.discovers:
+        if checked.terms.discovers:
             await discover(run, beginnings)
             await make_plan(run, settings.agent_token)
         else:
@@ -58,29 +58,29 @@ async def ingest(
 
 
 async def _begin(
-    database: Database, errand: CheckedRequest, watch: Watch | None
+    database: Database, checked: CheckedRequest, watch: Watch | None
 ) -> tuple[IngestionRun, list[tuple[int, str]]]:
     """In one transaction: admit the domain, open the run, store its first pages."""
     async with database.transaction() as connection:
         await traffic.require_running(connection)
-        domain = await governance.admit(connection, errand)
+        domain = await governance.admit(connection, checked)
         if domain.status == "approved" and domain.active:
-            key = await runs.open_run(connection, errand, domain)
+            key = await runs.open_run(connection, checked, domain)
             beginnings: dict[int, str] = {}
-            for url, reason in _first_pages(errand):
+            for url, reason in _first_pages(checked):
                 page_id = await page_requests.know(connection, domain, url, found_by="manual")
                 beginnings.setdefault(page_id, reason)
-            await page_requests.open_again(connection, [url for url, _ in _first_pages(errand)])
-            run = IngestionRun(database, errand, key, domain, watch)
+            await page_requests.open_again(connection, [url for url, _ in _first_pages(checked)])
+            run = IngestionRun(database, checked, key, domain, watch)
             return run, list(beginnings.items())
     governance.check(domain)  # after the submission was committed
     raise AssertionError("a domain that may not be visited has a reason")
 
 
-def _first_pages(errand: CheckedRequest) -> list[tuple[Url, str]]:
-    if errand.terms.discovers:
-        return [(errand.home, "homepage"), (errand.url, "asked for")]
-    return [(url, "asked for") for url in errand.pages]
+def _first_pages(checked: CheckedRequest) -> list[tuple[Url, str]]:
+    if checked.terms.discovers:
+        return [(checked.home, "homepage"), (checked.url, "asked for")]
+    return [(url, "asked for") for url in checked.pages]
 
 
 async def _conclude(run: IngestionRun) -> Ingestion:
@@ -90,10 +90,10 @@ async def _conclude(run: IngestionRun) -> Ingestion:
     outcome = judge(pages, met)
     ingestion = Ingestion(
         run.key.trace_id,
-        run.errand.slug,
+        run.checked.slug,
         run.domain.domain,
-        run.errand.url.href,
-        run.errand.mode.value,
+        run.checked.url.href,
+        run.checked.mode.value,
         outcome,
         await sources(run),
         pages,
@@ -105,14 +105,14 @@ async def _conclude(run: IngestionRun) -> Ingestion:
     )
     await run.transact(lambda connection: _store(connection, run, ingestion))
     run.stage = "done"
-    run.tell()
+    run.report()
     return ingestion
 
 
 async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion) -> None:
     if ingestion.tiles:
         answered = [page.url for page in ingestion.pages if page.result in _ANSWERED]
-        whole = run.errand.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
+        whole = run.checked.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
         await runs.store_tiles(
             connection, run.key, ingestion.tiles, answered=None if whole else answered
         )
@@ -131,7 +131,7 @@ EVENTS = {
 def _event(run: IngestionRun, ingestion: Ingestion) -> Event:
     return Event(
         EVENTS[ingestion.outcome],
-        run.errand.request.actor,
+        run.checked.request.actor,
         run.domain.id,
         data={
             "traceId": ingestion.trace_id,

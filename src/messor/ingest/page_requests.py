@@ -220,11 +220,11 @@ async def ask(connection: Connection, page_ids: Sequence[int], pace: RunPace) ->
     """Request pages next, in this order, at the run's pace; returns those that will be fetched."""
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)
-    asked = await connection.fetch(ASK, page_ids, len(page_ids), ASKED_PRIORITY)
+    requested = await connection.fetch(ASK, page_ids, len(page_ids), ASKED_PRIORITY)
     if pace.assisted:
         await connection.execute(LIFT, host_ids, ASSISTED_DELAY)
     await connection.execute(WAKE, host_ids, pace.delay, MODE_SECONDS, pace.assisted)
-    return {row["page_id"] for row in asked}
+    return {row["page_id"] for row in requested}
 
 
 async def states(

@@ -45,7 +45,7 @@ async def make_plan(run: IngestionRun, agent: str) -> None:
     rows = await insist(lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES))
     candidates = await _allowed(run, [_candidate(run, row) for row in rows], agent)
     by_url = {candidate.sampled.url: candidate.page_id for candidate in candidates}
-    cap = run.errand.terms.cap
+    cap = run.checked.terms.cap
     choices = sample([each.sampled for each in candidates], 2 * cap, clock.this_year())
     await run.plan((by_url[choice.candidate.url], choice.reason) for choice in choices)
 
@@ -54,7 +54,7 @@ def _candidate(run: IngestionRun, row: Any) -> PlanCandidate:
     url = parse(row["url"])
     assert url is not None, "pages hold web addresses"
     category = categorise(url.target)
-    wanted = row["url"] in (run.errand.url.href, run.errand.home.href)
+    wanted = row["url"] in (run.checked.url.href, run.checked.home.href)
     sampled = SampleCandidate(
         row["url"],
         category.name if category else row["category"],
@@ -70,9 +70,9 @@ async def _allowed(
     run: IngestionRun, candidates: list[PlanCandidate], agent: str
 ) -> list[PlanCandidate]:
     """Pages that robots.txt allows: a page that will be refused would waste a slot."""
-    shelf = RobotsCache(run.database, agent)
+    robots_cache = RobotsCache(run.database, agent)
     ids = {each.robots_id for each in candidates if each.robots_id is not None}
-    robots = await insist(lambda: shelf.get(ids))
+    robots = await insist(lambda: robots_cache.get(ids))
     return [
         each
         for each in candidates

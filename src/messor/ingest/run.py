@@ -68,13 +68,13 @@ class IngestionRun:
     def __init__(
         self,
         database: Database,
-        errand: CheckedRequest,
+        checked: CheckedRequest,
         key: RunKey,
         domain: Domain,
         watch: Watch | None,
     ) -> None:
         self.database = database
-        self.errand = errand
+        self.checked = checked
         self.key = key
         self.domain = domain
         self.began = clock.now()
@@ -85,23 +85,23 @@ class IngestionRun:
         self.silent_hosts: set[int] = set()
         self._dropped: list[int] = []
         self._watch = watch
-        self._told: Progress | None = None
+        self._reported: Progress | None = None
         self._deadline = self.began
 
     @property
     def pace(self) -> RunPace:
-        may_assist = not self.errand.terms.discovers and self.errand.request.may_approve
-        return RunPace(self.errand.terms.delay, may_assist)
+        may_assist = not self.checked.terms.discovers and self.checked.request.may_approve
+        return RunPace(self.checked.terms.delay, may_assist)
 
     @property
     def free(self) -> int:
         """Page requests the mode still allows."""
-        return self.errand.terms.cap - sum(page.costs for page in self.pages.values())
+        return self.checked.terms.cap - sum(page.costs for page in self.pages.values())
 
     @property
     def room(self) -> int:
         """Slots left in the plan."""
-        return self.errand.terms.cap - len(self.pages)
+        return self.checked.terms.cap - len(self.pages)
 
     @property
     def waiting(self) -> list[PlannedPage]:
@@ -146,11 +146,11 @@ class IngestionRun:
         if not ids:
             return
         self.sitemaps.update(sitemaps)
-        asked = await self.transact(
+        requested = await self.transact(
             lambda connection: page_requests.ask(connection, ids, self.pace)
         )
         for page in allowed:
-            page.asked = page.page_id in asked
+            page.asked = page.page_id in requested
         await self._take_from_cache([page for page in allowed if not page.asked])
 
     async def _take_from_cache(self, pages: Sequence[PlannedPage]) -> None:
@@ -177,7 +177,7 @@ class IngestionRun:
                 self.silent_hosts.add(page.state.host_id)
         if done and self.only_asked:
             await self.transact(lambda connection: page_requests.settle(connection, done))
-        self.tell()
+        self.report()
 
     async def follow(self) -> list[PlannedPage]:
         """Follow redirects of completed pages, as far as the mode allows;
@@ -233,15 +233,15 @@ class IngestionRun:
     async def set_stage(self, stage: str) -> None:
         self.stage = stage
         await self.transact(lambda connection: runs.set_stage(connection, self.key, stage))
-        self.tell()
+        self.report()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report progress when it changed."""
         fetched = sum(page.done and page.costs for page in self.pages.values())
         now = Progress(self.key.trace_id, self.stage, len(self.pages), fetched, len(self.waiting))
-        if self._watch is not None and now != self._told:
+        if self._watch is not None and now != self._reported:
             self._watch(now)
-        self._told = now
+        self._reported = now
 
     async def pause(self) -> None:
         await asyncio.sleep(POLL_SECONDS)

@@ -116,19 +116,19 @@ class StoredRun:
     lost: bool  # it has no end, and its process is certainly gone
 
 
-async def open_run(connection: Connection, errand: CheckedRequest, domain: Domain) -> RunKey:
+async def open_run(connection: Connection, checked: CheckedRequest, domain: Domain) -> RunKey:
     """Open a run, and create its orbit if there is none."""
-    actor = errand.request.actor
+    actor = checked.request.actor
     orbit = await connection.fetchrow(
-        MAKE_ORBIT, new_id(), errand.slug, domain.domain, actor, domain.id
+        MAKE_ORBIT, new_id(), checked.slug, domain.domain, actor, domain.id
     )
     assert orbit is not None
     if orbit["domain_id"] != domain.id:
         raise ConflictError(
-            f"Orbit {errand.slug} belongs to another domain than {domain.domain}; name another orbit."
+            f"Orbit {checked.slug} belongs to another domain than {domain.domain}; name another orbit."
         )
     row = await connection.fetchrow(
-        OPEN, secrets.token_hex(16), errand.slug, errand.mode, errand.url.href, domain.id, actor
+        OPEN, secrets.token_hex(16), checked.slug, checked.mode, checked.url.href, domain.id, actor
     )
     assert row is not None
     return RunKey(row["id"], row["trace_id"], row["started_at"], orbit["id"])

@@ -13,7 +13,7 @@ from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 
 THRESHOLD = 0.6
-LEAST = 20  # minimum decisions for a meaningful suggestion
+MIN_DECISIONS = 20  # minimum decisions for a meaningful suggestion
 WANTED_PRECISION = 0.9
 
 JUDGES = """
@@ -66,7 +66,7 @@ async def calibrate(source: Connection | Database, applied: Applied) -> list[Cal
     pairs: dict[str, list[tuple[float, bool]]] = {}
     for row in rows:
         pairs.setdefault(row["what"], []).append((row["said"], row["is_right"]))
-    return [measure(what, said) for what, said in sorted(pairs.items())]
+    return [measure(what, values) for what, values in sorted(pairs.items())]
 
 
 def measure(
@@ -75,7 +75,7 @@ def measure(
     """Figures of predictions (0 to 1) against decisions; needs at least one pair."""
     right = sum(is_right for _, is_right in pairs)
     precision, recall = _at(threshold, pairs)
-    brier = sum((said - is_right) ** 2 for said, is_right in pairs) / len(pairs)
+    brier = sum((score - is_right) ** 2 for score, is_right in pairs) / len(pairs)
     suggested, sentence = _suggestion(pairs, right)
     return Calibrated(
         what, len(pairs), right, threshold, precision, recall, brier, suggested, sentence
@@ -83,7 +83,7 @@ def measure(
 
 
 def _at(threshold: float, pairs: Sequence[tuple[float, bool]]) -> tuple[float | None, float | None]:
-    taken = [is_right for said, is_right in pairs if said >= threshold]
+    taken = [is_right for score, is_right in pairs if score >= threshold]
     right = sum(is_right for _, is_right in pairs)
     hits = sum(taken)
     return (hits / len(taken) if taken else None), (hits / right if right else None)
@@ -91,26 +91,26 @@ def _at(threshold: float, pairs: Sequence[tuple[float, bool]]) -> tuple[float | 
 
 def _suggestion(pairs: Sequence[tuple[float, bool]], right: int) -> tuple[float | None, str]:
     """The lowest threshold that is precise enough; else the one with the best F1."""
-    if len(pairs) < LEAST:
+    if len(pairs) < MIN_DECISIONS:
         return (
             None,
-            f"A threshold can be suggested from {LEAST} decisions on; there are {len(pairs)}.",
+            f"A threshold can be suggested from {MIN_DECISIONS} decisions on; there are {len(pairs)}.",
         )
     if right in {0, len(pairs)}:
         return None, "All decisions are the same, so no threshold can be derived."
     best: tuple[float, float] | None = None
-    for threshold in sorted({said for said, _ in pairs}):
+    for threshold in sorted({message for message, _ in pairs}):
         precision, recall = _at(threshold, pairs)
         if precision is None or recall is None or precision + recall == 0:
             continue
         if precision >= WANTED_PRECISION:
-            said = (
+            message = (
                 f"From {threshold:.2f} on, {precision:.0%} are correct and {recall:.0%} are found."
             )
-            return threshold, said
+            return threshold, message
         f1 = 2 * precision * recall / (precision + recall)
         if best is None or f1 > best[0]:
             best = f1, threshold
     assert best is not None, "somebody was approved, so the lowest threshold finds them"
-    said = f"No threshold reaches a precision of {WANTED_PRECISION}; {best[1]:.2f} is the best balance."
-    return best[1], said
+    message = f"No threshold reaches a precision of {WANTED_PRECISION}; {best[1]:.2f} is the best balance."
+    return best[1], message

@@ -131,14 +131,14 @@ def _of_title(domain: str, text: str) -> list[Feature]:
     words, whole = f" {label.replace('-', ' ')} ", label.replace("-", "")
     found = []
     for group, called in CALLED.items():
-        said = [one for one in called if f" {one} " in name or f" {one} " in words]
-        said += [
+        names = [one for one in called if f" {one} " in name or f" {one} " in words]
+        names += [
             one
             for one in called
             if len(one) >= _SHORTEST_END and (whole.startswith(one) or whole.endswith(one))
         ]
-        if said:
-            found.append(Feature(f"called:{group}", f'it is called "{said[0]}"'))
+        if names:
+            found.append(Feature(f"called:{group}", f'it is called "{names[0]}"'))
     return found
 
 
@@ -146,13 +146,13 @@ def _of_serps(facts: Mapping[str, Any]) -> list[Feature]:
     found = []
     services, keywords = facts["serp_services"], facts["serp_keywords"]
     if services >= 4:
-        said = f"results for {keywords} keywords on {services} services name it"
-        found.append(Feature("serp:wide", said))
+        message = f"results for {keywords} keywords on {services} services name it"
+        found.append(Feature("serp:wide", message))
     elif keywords and services <= 2:
         found.append(Feature("serp:narrow", f"results for {services} services name it"))
     if facts["serp_verticals"] >= 2:
-        said = f"results of {facts['serp_verticals']} verticals name it"
-        found.append(Feature("serp:verticals", said))
+        message = f"results of {facts['serp_verticals']} verticals name it"
+        found.append(Feature("serp:verticals", message))
     if facts["serp_local"]:
         found.append(Feature("serp:local", "it is a local result"))
     return found
@@ -169,8 +169,8 @@ def _of_pages(facts: Mapping[str, Any]) -> list[Feature]:
     ):
         share = sum(types.get(kind, 0) for kind in kinds) / total if total >= 3 else 0.0
         if share >= least:
-            said = f"{share:.0%} of its {total} pages are {'/'.join(kinds)} pages"
-            found.append(Feature(f"pages:{name}", said))
+            message = f"{share:.0%} of its {total} pages are {'/'.join(kinds)} pages"
+            found.append(Feature(f"pages:{name}", message))
     if types.get("contact") and types.get("about"):
         found.append(Feature("pages:own", "it has pages about itself and for contact"))
     if total == 1 and len(facts["text"]) < 600:
@@ -182,13 +182,13 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
     found = []
     organisations, kinds = facts["organisations"], facts["record_kinds"]
     if organisations >= 5:
-        said = f"its pages state {organisations} different organisations"
-        found.append(Feature("records:many_organisations", said))
+        message = f"its pages state {organisations} different organisations"
+        found.append(Feature("records:many_organisations", message))
     elif organisations:
         found.append(Feature("records:one_organisation", "its pages state who it is"))
     if facts["brands"] >= 20:
-        said = f"it sells products of {facts['brands']} brands"
-        found.append(Feature("records:many_brands", said))
+        message = f"it sells products of {facts['brands']} brands"
+        found.append(Feature("records:many_brands", message))
     if kinds.get("service") or kinds.get("price_item"):
         found.append(Feature("records:services", "its pages state services or prices"))
     if kinds.get("funding_program"):
@@ -202,9 +202,9 @@ def _of_text(text: str) -> list[Feature]:
     if own := OWN.search(folded):
         found.append(Feature("text:own", f'its homepage says "{own[0]}"'))
     for name, pattern in WORDS.items():
-        said = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
-        if said:
-            many = "+" * (min(len(said), len(_SAYS_WEIGHT)) - 1)
-            quotes = ", ".join(f'"{one[:60]}"' for one in said[:3])
+        phrases = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
+        if phrases:
+            many = "+" * (min(len(phrases), len(_SAYS_WEIGHT)) - 1)
+            quotes = ", ".join(f'"{one[:60]}"' for one in phrases[:3])
             found.append(Feature(f"says:{name}{many}", f"its homepage says {quotes}"))
     return found

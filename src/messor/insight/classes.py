@@ -24,7 +24,7 @@ from messor.store.database import Connection, Database
 # this figure and above, 19 of 20 are right (`python -m bench.judging`), also from result pages
 # alone.
 ENOUGH = 0.3
-LEAST_WEIGHT = 0.7  # of a sign; a weaker one says nothing, even alone
+MIN_WEIGHT = 0.7  # of a sign; a weaker one says nothing, even alone
 UNKNOWN_WEIGHT = 0.5  # as if "unknown" had the weight of half a sign
 LESSON_WEIGHT = 1.0  # of reviewers' decisions, against the features' own weights
 ACTOR = "O-Classify"
@@ -160,7 +160,7 @@ def judge(domain: str, features: Sequence[Feature], lessons: Lessons) -> Classif
     weights: dict[str, float] = {}
     reasons: dict[str, list[str]] = {}
     for feature in features:
-        for name, weight in _heard(feature, lessons.get(feature.name, {})).items():
+        for name, weight in _weights_of(feature, lessons.get(feature.name, {})).items():
             weights[name] = weights.get(name, 0.0) + weight
             if weight > 0:
                 reasons.setdefault(name, []).append(feature.sentence)
@@ -168,21 +168,21 @@ def judge(domain: str, features: Sequence[Feature], lessons: Lessons) -> Classif
     best = max(weights, key=lambda name: (weights[name], name), default="unknown")
     total = sum(map(math.exp, weights.values())) + math.exp(UNKNOWN_WEIGHT)
     confidence = math.exp(weights.get(best, UNKNOWN_WEIGHT)) / total
-    if best == "unknown" or confidence < ENOUGH or weights[best] < LEAST_WEIGHT:
+    if best == "unknown" or confidence < ENOUGH or weights[best] < MIN_WEIGHT:
         leaning = f"no class is clear; most likely {best}" if weights else "nothing is known of it"
         return Classified(domain, "unknown", 1 - confidence, (leaning,), names)
     return Classified(domain, best, confidence, tuple(reasons.get(best, ())), names)
 
 
-def _heard(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]:
+def _weights_of(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]:
     """The classes a feature indicates, adjusted by reviewers' decisions on domains that have it."""
-    heard = dict(feature.speaks)
+    weights = dict(feature.speaks)
     total = sum(lesson.values())
     for name, count in lesson.items():
         # Add-one smoothing over all classes.
-        told = math.log((count + 1) * len(CLASSES) / (total + len(CLASSES)))
-        heard[name] = heard.get(name, 0.0) + LESSON_WEIGHT * told
-    return heard
+        evidence = math.log((count + 1) * len(CLASSES) / (total + len(CLASSES)))
+        weights[name] = weights.get(name, 0.0) + LESSON_WEIGHT * evidence
+    return weights
 
 
 async def reckon(connection: Connection, domains: Sequence[str]) -> list[Classified]:
@@ -205,7 +205,7 @@ async def classify(connection: Connection, domains: Sequence[str]) -> list[Class
             KEEP, one.domain, one.name, one.confidence, reasons, list(one.features)
         )
         if kept is not None and one.name != "unknown":
-            await _tell_registry(connection, one.domain, one.name, ACTOR)
+            await _update_registry(connection, one.domain, one.name, ACTOR)
     return found
 
 
@@ -226,8 +226,8 @@ async def override(
     if before is not None and before["decided_by"] is not None:
         await connection.execute(LEARN, list(before["features"]), before["class"], -1)
     await connection.execute(LEARN, list(now.features), name, 1)
-    said = f"decided by {actor}" + (f": {reason}" if reason else "")
-    decided = Classified(domain, name, 1.0, (said,), now.features)
+    message = f"decided by {actor}" + (f": {reason}" if reason else "")
+    decided = Classified(domain, name, 1.0, (message,), now.features)
     await connection.execute(
         DECIDE,
         domain,
@@ -238,7 +238,7 @@ async def override(
         reason or None,
         now.name,
     )
-    await _tell_registry(connection, domain, name, actor)
+    await _update_registry(connection, domain, name, actor)
     data = {"domain": domain, "class": name, "reckoned": now.name}
     await record(connection, [Event("domain.class_decided", actor, data=data)])
     return decided
@@ -252,7 +252,7 @@ async def show(source: Connection | Database, domain: str) -> dict[str, Any]:
     return {**row, "reasons": msgspec.json.decode(row["reasons"])}
 
 
-async def _tell_registry(connection: Connection, domain: str, name: str, actor: str) -> None:
+async def _update_registry(connection: Connection, domain: str, name: str, actor: str) -> None:
     row = await connection.fetchrow(IN_REGISTRY, domain)
     if row is None or (actor == ACTOR and row["said_by"] not in {None, ACTOR, "system"}):
         return

@@ -13,8 +13,8 @@ from messor.errors import UsageError
 from messor.insight.highlights import fold, is_unspaced
 
 MAX_LENGTH = 500
-MAX_BEGINNINGS = 10
-LEAST_LETTERS = 2  # of a prefix; a single letter matches too much
+MAX_PREFIXES = 10
+MIN_PREFIX_LETTERS = 2  # of a prefix; a single letter matches too much
 _PARTS = re.compile(r'-?"[^"]*"?|\S+')
 _BEGINNING = re.compile(r"(-?)(\w+)\*")
 _WORD = re.compile(r"\w+")
@@ -60,13 +60,13 @@ def understand(typed: str) -> SearchQuery:
             continue
         if "or" in (one.lower() for one in (*parts[max(at - 1, 0) : at], *parts[at + 1 : at + 2])):
             raise UsageError(f"{part} cannot be combined with OR: search for it separately.")
-        if len(found[2]) < LEAST_LETTERS:
+        if len(found[2]) < MIN_PREFIX_LETTERS:
             raise UsageError(
-                f"The prefix {part} is too short: give at least {LEAST_LETTERS} letters."
+                f"The prefix {part} is too short: give at least {MIN_PREFIX_LETTERS} letters."
             )
         beginnings[found[1]].append(found[2])
-    if sum(map(len, beginnings.values())) > MAX_BEGINNINGS:
-        raise UsageError(f"A query can have at most {MAX_BEGINNINGS} prefixes (word*).")
+    if sum(map(len, beginnings.values())) > MAX_PREFIXES:
+        raise UsageError(f"A query can have at most {MAX_PREFIXES} prefixes (word*).")
     wanted = [part for part in words if not part.startswith("-") and re.search(r"\w", part)]
     if not wanted and not beginnings[""]:
         raise UsageError('The query is empty: give words, "a phrase" or a prefix*.')

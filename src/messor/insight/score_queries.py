@@ -19,7 +19,7 @@ from messor.verticals.verticals import Applied
 
 SUBJECTS = ("domain", "organisation")
 LEVELS = ("A", "B", "C", "D")
-MOST_POINTS = 60  # of a score over time
+MAX_POINTS = 60  # of a score over time
 BINS = 10
 Place = tuple[float, int]
 
@@ -146,7 +146,7 @@ async def over_time(
     source: Connection | Database, applied: Applied, subject_id: UUID
 ) -> list[PastScore]:
     """The scores of one subject, oldest first; raises if it has none."""
-    rows = await source.fetch(OVER_TIME, subject_id, applied.id, MOST_POINTS)
+    rows = await source.fetch(OVER_TIME, subject_id, applied.id, MAX_POINTS)
     if not rows:
         raise NotFoundError(
             "It has no score in this vertical yet: scores are computed once a week."

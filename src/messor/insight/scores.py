@@ -129,13 +129,13 @@ def _share(part: int, whole: int, sentence: str, unknown: str) -> tuple[float | 
 
 
 def _content_change(facts: SubjectFacts) -> tuple[float | None, str]:
-    said = "{part} of {whole} pages changed in the window"
-    return _share(facts.changed, facts.pages, said, "none of its pages was read yet")
+    sentence = "{part} of {whole} pages changed in the window"
+    return _share(facts.changed, facts.pages, sentence, "none of its pages was read yet")
 
 
 def _record_yield(facts: SubjectFacts) -> tuple[float | None, str]:
-    said = "{part} of {whole} extracted pages state a wanted record"
-    return _share(facts.yielding, facts.extracted, said, "none of its pages was extracted yet")
+    sentence = "{part} of {whole} extracted pages state a wanted record"
+    return _share(facts.yielding, facts.extracted, sentence, "none of its pages was extracted yet")
 
 
 def _quality(facts: SubjectFacts) -> tuple[float | None, str]:

@@ -22,7 +22,7 @@ from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.store.database import Database
 
 AT_ONCE = 500
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 
 # Flaws that only the page's text can tell apart.
 _BY_TEXT = (None, SnapshotFlaw.HASH)
@@ -60,7 +60,7 @@ class ArchiveReport:
     def add(self, findings: Iterable[SnapshotFinding]) -> None:
         for finding in findings:
             self.counts[finding.flaw] += 1
-            if len(self.findings) < MOST_LISTED:
+            if len(self.findings) < MAX_LISTED:
                 self.findings.append(finding)
 
     def as_dict(self) -> dict[str, Any]:
@@ -103,10 +103,10 @@ class Verifier:
         report.elsewhere += len(examined) - len(here)
         report.examined += len(here)
         report.known += sum(each.is_known for each in here)
-        told = [each for each in here if each.flaw not in _BY_TEXT and not each.is_known]
+        flawed = [each for each in here if each.flaw not in _BY_TEXT and not each.is_known]
         open_ = [each for each in here if each.flaw in _BY_TEXT and not each.is_known]
         compared = await asyncio.gather(*(self._compare(each, report) for each in open_))
-        findings = [each.finding() for each in told]
+        findings = [each.finding() for each in flawed]
         findings += [finding for finding in compared if finding is not None]
         report.add(findings)
         return findings
@@ -130,7 +130,7 @@ class Verifier:
         row = examined.row
         is_same: bool | None = None
         if row["kind"] != "image":
-            is_same = await self._says_the_same(row)
+            is_same = await self._text_matches(row)
             report.unread += is_same is None
         if examined.flaw is SnapshotFlaw.HASH:
             # The hash does not match the bytes: only their text can still prove that they are the
@@ -144,7 +144,7 @@ class Verifier:
             return examined.finding(SnapshotFlaw.TEXT, "its text does not match its bytes")
         return None
 
-    async def _says_the_same(self, row: Any) -> bool | None:
+    async def _text_matches(self, row: Any) -> bool | None:
         """None if the page cannot be parsed again."""
         order = ReadRequest(
             folder=str(self._archive),
@@ -157,10 +157,10 @@ class Verifier:
             reread=True,
         )
         try:
-            answer = await self._readers.answer(order)
+            response = await self._readers.answer(order)
         except UnreadableError:
             return None
-        hashes = answer.content_hashes
+        hashes = response.content_hashes
         if hashes is None:
             return False
         # A missing text does not match the bytes, though its hash is still there.

@@ -111,10 +111,10 @@ class Repair:
     async def _fetch_anew(self, findings: Sequence[SnapshotFinding]) -> None:
         """Only current content is worth a request; earlier content cannot return."""
         current = [each for each in findings if each.is_current]
-        asked = [each.page_id for each in current if each.provider != IMPORT]
-        self.done["to_import_again"] += len(current) - len(asked)
-        if asked:
-            self.done["pages_due"] += await control.refetch(self._database, asked)
+        fetchable = [each.page_id for each in current if each.provider != IMPORT]
+        self.done["to_import_again"] += len(current) - len(fetchable)
+        if fetchable:
+            self.done["pages_due"] += await control.refetch(self._database, fetchable)
 
     async def _write_records(self, ids: Sequence[int]) -> None:
         """Give addresses a record of their own that refers to the bytes."""

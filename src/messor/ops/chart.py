@@ -12,7 +12,7 @@ from html import escape
 
 from messor.ops.report import EARLY, EDGES, LaneReport, PolitenessReport
 
-MOST_SHOWN = 40
+MAX_SHOWN = 40
 LONGEST_NAME = 24
 TOP_RATIO = 2.0  # end of the axis; larger values are drawn there
 TICKS = (0.0, 0.5, 1.0, 1.5, TOP_RATIO)
@@ -28,7 +28,7 @@ BARS = 72  # height of the histogram's tallest bar
 def draw(report: PolitenessReport) -> str:
     """Draw the smallest gap of each lane against the delay due, and the distribution of all gaps."""
     judged = sorted((lane for lane in report.lanes if lane.smallest), key=_by_gap)
-    shown, rest = judged[:MOST_SHOWN], judged[MOST_SHOWN:]
+    shown, rest = judged[:MAX_SHOWN], judged[MAX_SHOWN:]
     parts = list(_heading(report))
     y = 60
     if shown:

@@ -21,8 +21,8 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 logger = room_logger(__name__)
 
 LOOK_SECONDS = 1.0
-LEAST_STEP = timedelta(seconds=5)  # less is harmless, and may be a slow response
-TOLD_SECONDS = 600.0  # how long a step is reported
+MIN_STEP = timedelta(seconds=5)  # less is harmless, and may be a slow response
+REPORT_SECONDS = 600.0  # how long a step is reported
 
 READ = """
 WITH noted AS (
@@ -46,10 +46,10 @@ class ClockReading:
         """The step since then; zero where slow responses explain it."""
         passed_least = later.asked_at - self.answered_at
         passed_most = later.answered_at - self.asked_at
-        told = (later.time - self.time).total_seconds()
-        if told > passed_most:
-            return timedelta(seconds=told - passed_most)
-        return timedelta(seconds=min(told - passed_least, 0.0))
+        passed = (later.time - self.time).total_seconds()
+        if passed > passed_most:
+            return timedelta(seconds=passed - passed_most)
+        return timedelta(seconds=min(passed - passed_least, 0.0))
 
 
 class ClockWatch:
@@ -60,7 +60,7 @@ class ClockWatch:
         self._board = board
         self._worker_lease = timedelta(seconds=worker_lease)
         self._last: ClockReading | None = None
-        self._told_until: float | None = None
+        self._reported_until: float | None = None
         self._stop = asyncio.Event()
 
     def stop(self) -> None:
@@ -79,34 +79,34 @@ class ClockWatch:
         assert row is not None
         reading = ClockReading(asked_at, clock.now(), row["now"])
         step = self._last.step_to(reading) if self._last is not None else timedelta()
-        if step > LEAST_STEP:
+        if step > MIN_STEP:
             await clock_steps.move_forward(self.database, step, reading.time - step)
-        elif row["seen"] is not None and row["seen"] > reading.time + LEAST_STEP:
+        elif row["seen"] is not None and row["seen"] > reading.time + MIN_STEP:
             step = await self._move_back(step)
-        if abs(step) > LEAST_STEP:
-            self._tell(step, reading.time)
+        if abs(step) > MIN_STEP:
+            self._report(step, reading.time)
         self._last = reading  # only now: what could not be corrected is detected again
         self._fall_silent()
 
     async def _move_back(self, measured: timedelta) -> timedelta:
         """Correct a step back, unless another process does; returns the step."""
-        known = -measured if measured < -LEAST_STEP else None
-        back = await clock_steps.move_back(self.database, known, LEAST_STEP, self._worker_lease)
+        known = -measured if measured < -MIN_STEP else None
+        back = await clock_steps.move_back(self.database, known, MIN_STEP, self._worker_lease)
         return measured if back is None else -back
 
-    def _tell(self, step: timedelta, now: datetime) -> None:
+    def _report(self, step: timedelta, now: datetime) -> None:
         seconds = abs(step.total_seconds())
         way = "ahead" if step > timedelta() else "back"
-        said = (
+        message = (
             f"The database's clock went {way} by {seconds:,.0f} s at {now:%Y-%m-%d %H:%M:%S}. "
             "Waits were adjusted. Check the time service (NTP) of its machine."
         )
-        if self._told_until is not None:  # the board logs the first only
-            logger.warning("%s: %s", CLOCK, said)
-        self._board.sound(CLOCK, said)
-        self._told_until = clock.now() + TOLD_SECONDS
+        if self._reported_until is not None:  # the board logs the first only
+            logger.warning("%s: %s", CLOCK, message)
+        self._board.sound(CLOCK, message)
+        self._reported_until = clock.now() + REPORT_SECONDS
 
     def _fall_silent(self) -> None:
-        if self._told_until is not None and clock.now() > self._told_until:
-            self._told_until = None
+        if self._reported_until is not None and clock.now() > self._reported_until:
+            self._reported_until = None
             self._board.end(CLOCK, "The database's clock has been steady since.")

@@ -22,8 +22,8 @@ from messor.politeness.robots import RobotsCache
 from messor.store.database import Database
 
 WINDOW = timedelta(days=7)
-SHELF_SIZE = 64
-MOST_EXAMPLES = 5
+ROBOTS_CACHE_SIZE = 64
+MAX_EXAMPLES = 5
 
 State = Literal["pass", "fail", "no data"]
 
@@ -75,12 +75,12 @@ class ContractVerdict:
         check, found = self.check, self.found
         if not found.examined:
             return f"no {check.counts} to check yet"
-        said = f"{check.counts} checked: {found.examined:,}, broken: {found.broken:,}"
-        return f"{said}; {check.also}: {found.detail:,}" if check.also else said
+        figures = f"{check.counts} checked: {found.examined:,}, broken: {found.broken:,}"
+        return f"{figures}; {check.also}: {found.detail:,}" if check.also else figures
 
     def as_dict(self) -> dict[str, Any]:
-        told = asdict(self.check) | asdict(self.found)
-        return told | {"state": self.state, "figure": self.figure}
+        fields = asdict(self.check) | asdict(self.found)
+        return fields | {"state": self.state, "figure": self.figure}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def judge_modes(offered: Collection[str] | None) -> ContractFinding:
     wanted = [mode.value for mode in Mode]
     faults = [f"{mode} is not offered" for mode in wanted if mode not in offered]
     faults += [f"{mode} is offered but unknown" for mode in offered if mode not in wanted]
-    return ContractFinding(len(wanted), len(faults), faults[:MOST_EXAMPLES])
+    return ContractFinding(len(wanted), len(faults), faults[:MAX_EXAMPLES])
 
 
 async def _ask(
@@ -228,7 +228,7 @@ async def _ask_robots(
     assert check.sql is not None
     rows = await database.fetch(check.sql, window)
     versions = {row["robots_id"] for row in rows} - {None}
-    robots = await RobotsCache(database, agent, max(SHELF_SIZE, len(versions))).get(versions)
+    robots = await RobotsCache(database, agent, max(ROBOTS_CACHE_SIZE, len(versions))).get(versions)
 
     def faults() -> Iterator[str]:
         for row in rows:
@@ -242,4 +242,4 @@ async def _ask_robots(
 
     broken = list(faults())
     newest = rows[0]["trace_id"] if rows else None
-    return ContractFinding(len(rows), len(broken), broken[:MOST_EXAMPLES], newest, len(versions))
+    return ContractFinding(len(rows), len(broken), broken[:MAX_EXAMPLES], newest, len(versions))

@@ -7,8 +7,8 @@ that some checks count besides. A run whose caller went away has no evidence.
 
 from __future__ import annotations
 
-MOST_RUNS = 200
-MOST_FETCHES = 5_000
+MAX_RUNS = 200
+MAX_FETCHES = 5_000
 # A request may take 30 s, and its result waits a few seconds for a flush.
 ON_ITS_WAY = "interval '1 minute'"
 
@@ -20,7 +20,7 @@ WITH runs AS (
    WHERE r.completed_at IS NOT NULL
      AND r.started_at >= (SELECT messor.clock()) - $1::interval
      AND NOT (r.outcome = 'error' AND r.evidence IS NULL)
-   ORDER BY r.id DESC LIMIT {MOST_RUNS}
+   ORDER BY r.id DESC LIMIT {MAX_RUNS}
 ), fetches AS (
   SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, i.planned_at, p.url, f.fetched_at, f.page_id, f.host_id,
          f.visit_token, f.outcome, f.status_code, f.waited_ms, f.delay_ms, f.duration_ms,
@@ -113,7 +113,7 @@ DISCOVERY = f"""{RUNS}, chosen AS (
 ){ANSWER}"""
 
 ROBOTS = f"""{RUNS}
-SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MOST_FETCHES}
+SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MAX_FETCHES}
 """
 
 # Gaps are whole milliseconds; friction counts once it is a quarter of a second old, with a

@@ -9,7 +9,7 @@ from uuid import UUID
 from messor.store.database import Connection, Database
 
 DAYS = 30
-MOST_HOSTS = 20
+MAX_HOSTS = 20
 
 # Days are rolled up except for the last minutes, which are counted in the log.
 OUTCOMES = """
@@ -98,9 +98,9 @@ async def outcomes(
 
 async def risk(source: Connection | Database, domain_id: UUID, days: int = DAYS) -> list[DayRisk]:
     """The risk of each day, of the riskiest host."""
-    return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MOST_HOSTS)]
+    return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MAX_HOSTS)]
 
 
 async def robots(source: Connection | Database, domain_id: UUID) -> list[RobotsSummary]:
     """The robots.txt in force for each of a domain's hosts."""
-    return [RobotsSummary(*row) for row in await source.fetch(ROBOTS, domain_id, MOST_HOSTS)]
+    return [RobotsSummary(*row) for row in await source.fetch(ROBOTS, domain_id, MAX_HOSTS)]

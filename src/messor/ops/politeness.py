@@ -26,7 +26,7 @@ WITHIN_MS = 5.0  # gaps are truncated to whole milliseconds, and so are delays
 ACROSS_MS = STAMP_ERROR / timedelta(milliseconds=1)
 # Retry-After counts whole seconds, or is a date on a foreign clock.
 RETRY_TOLERANCE = timedelta(seconds=1)
-SHELF_SIZE = 16  # lanes come one after the other, so few robots.txt are needed at a time
+ROBOTS_CACHE_SIZE = 16  # lanes come one after the other, so few robots.txt are needed at a time
 
 Progress = Callable[[int], None]
 Objection = tuple[str, str]  # a finding's kind, and why
@@ -45,7 +45,7 @@ async def audit(
     `progress` receives the number of rows read so far. Two connections are used.
     """
     report = PolitenessReport(domain.domain if domain else None, since)
-    auditor = _Auditor(report, RobotsCache(database, agent, SHELF_SIZE), agent)
+    auditor = _Auditor(report, RobotsCache(database, agent, ROBOTS_CACHE_SIZE), agent)
     read = 0
     async with database.transaction() as connection:
         async for requests in fetch_log.read(connection, domain.id if domain else None, since):
@@ -61,9 +61,9 @@ async def audit(
 class _Auditor:
     """Reads requests lane by lane and fills a report."""
 
-    def __init__(self, report: PolitenessReport, shelf: RobotsCache, agent: str) -> None:
+    def __init__(self, report: PolitenessReport, robots_cache: RobotsCache, agent: str) -> None:
         self._report = report
-        self._shelf = shelf
+        self._robots_cache = robots_cache
         self._agent = agent
         self._lane: _LaneAuditor | None = None
         self._robots: RobotsInForce | None = None
@@ -105,7 +105,7 @@ class _Auditor:
             self._report.unknown_robots += 1
             return []
         if self._robots is None or self._robots.id != request.robots_id:
-            found = await self._shelf.get({request.robots_id})
+            found = await self._robots_cache.get({request.robots_id})
             self._robots = found[request.robots_id]
         objection = self._robots.objection(self._agent, request.url)
         if objection is None:
@@ -131,15 +131,15 @@ class _LaneAuditor:
         if request.closed_by is not None:
             yield "not_approved", _standing(request)
         if request.is_look:
-            yield from _judge_look(request)
+            yield from _judge_preflight(request)
         silence = self._silence_at(request.at)
         if silence is not None:
-            asked, until = _time(silence[0]), _time(silence[1])
-            yield "retry_after", f"the host demanded at {asked} a pause until {until}"
+            requested, until = _time(silence[0]), _time(silence[1])
+            yield "retry_after", f"the host demanded at {requested} a pause until {until}"
         if request.critical_since is not None:
             since = _time(request.critical_since)
             yield "critical", f"the host's risk was above 80 since {since}"
-        self._hear(request)
+        self._note_response(request)
 
     def count(self, request: LoggedRequest) -> None:
         report = self.report
@@ -181,7 +181,7 @@ class _LaneAuditor:
                 return silence
         return None
 
-    def _hear(self, request: LoggedRequest) -> None:
+    def _note_response(self, request: LoggedRequest) -> None:
         """Remember what a response demands; it applies from the response's arrival."""
         answered = request.at + timedelta(milliseconds=request.duration_ms)
         seconds = parse_retry_after(request.retry_after, now=answered)
@@ -215,7 +215,7 @@ def _due_across(last: LoggedRequest, request: LoggedRequest) -> float:
     return max(agreed, min(delay, request.crawl_delay_ms or 0.0))
 
 
-def _judge_look(request: LoggedRequest) -> Iterator[Objection]:
+def _judge_preflight(request: LoggedRequest) -> Iterator[Objection]:
     """A pre-flight has few requests, and fewer where its robots.txt disallows it."""
     place, most = request.look_place or 1, request.look_most
     if place > MOST_REQUESTS:

@@ -27,7 +27,7 @@ from messor.web.encodings import decode
 SLICE = 20_000
 SAMPLE = 300  # records and snapshots compared with the archive
 QUOTED, ARCHIVED = "RECORDS_005", "RECORDS_006"  # checks that read the archive
-MOST_EXAMPLES = 10
+MAX_EXAMPLES = 10
 
 RANGE = "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM messor.records"
 # Random blocks of the table, somewhat more than needed.
@@ -60,13 +60,13 @@ class RecordVerdict:
     def add(self, examined: int, broken: int, examples: list[str]) -> None:
         self.examined += examined
         self.broken += broken
-        self.examples += examples[: MOST_EXAMPLES - len(self.examples)]
+        self.examples += examples[: MAX_EXAMPLES - len(self.examples)]
 
     def as_dict(self) -> dict[str, Any]:
-        told = asdict(self)
-        check = told.pop("check")
+        fields = asdict(self)
+        check = fields.pop("check")
         return {"id": check["id"], "title": check["title"], "asks": check["asks"],
-                "state": self.state, **told}  # fmt: skip
+                "state": self.state, **fields}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,10 @@ async def audit(
     by_id[QUOTED].add(examined, len(faults), faults)
     if sample:
         held = await archive_audit.audit_sample(database, archive, sample)
-        told = [f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings]
-        by_id[ARCHIVED].add(held.examined, held.counts.total(), told)
+        examples = [
+            f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings
+        ]
+        by_id[ARCHIVED].add(held.examined, held.counts.total(), examples)
     return RecordReport(verdicts[0].examined, verdicts)
 
 
@@ -153,14 +155,14 @@ def _unproven(archive: Path, row: Any) -> list[str]:
     decoded, _ = decode(body, row["content_type"])
     values, proofs = msgspec.json.decode(row["data"]), msgspec.json.decode(row["fields"])
     unproven = [
-        key for key, value in values.items() if not _is_said(value, proofs.get(key, {}), decoded)
+        key for key, value in values.items() if not _is_proven(value, proofs.get(key, {}), decoded)
     ]
     if not unproven:
         return []
     return [f"{name}: the archived page does not contain its {', '.join(sorted(unproven))}"]
 
 
-def _is_said(value: Any, proof: dict[str, Any], decoded: str) -> bool:
+def _is_proven(value: Any, proof: dict[str, Any], decoded: str) -> bool:
     """Whether the quote occurs in the page and yields the value;
 
     for third-party methods only the former.
@@ -171,5 +173,5 @@ def _is_said(value: Any, proof: dict[str, Any], decoded: str) -> bool:
         return False
     if method.partition(":")[2] not in NORMALISERS:
         return True
-    said = clean(msgspec.to_builtins(NORMALISERS.value(method, quote)))
-    return bool(msgspec.json.decode(msgspec.json.encode(said)) == value)
+    derived = clean(msgspec.to_builtins(NORMALISERS.value(method, quote)))
+    return bool(msgspec.json.decode(msgspec.json.encode(derived)) == value)

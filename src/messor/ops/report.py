@@ -1,6 +1,6 @@
 """The result of a politeness audit: per lane, in total, and single findings.
 
-Findings are counted without limit and listed up to `MOST_LISTED`, so that a report stays small
+Findings are counted without limit and listed up to `MAX_LISTED`, so that a report stays small
 however much went wrong.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 # Kinds of findings, and their wording.
 EARLY = "early"
@@ -116,7 +116,7 @@ class PolitenessReport:
         self.histogram[bisect_right(EDGES, gap.ratio)] += 1
 
     def list_finding(self, finding: PolitenessFinding) -> None:
-        if len(self.findings) < MOST_LISTED:
+        if len(self.findings) < MAX_LISTED:
             self.findings.append(finding)
 
     @property

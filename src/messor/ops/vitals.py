@@ -47,10 +47,10 @@ async def readiness(database: Database) -> list[VitalCheck]:
     try:
         await database.require_schema()
     except UnavailableError:
-        said = "is not the one this release needs"
+        message = "is not the one this release needs"
         return [
             VitalCheck("database", ok=True, said="answers"),
-            VitalCheck("schema", ok=False, said=said),
+            VitalCheck("schema", ok=False, said=message),
         ]
     except LOST_CONNECTION:
         return [VitalCheck("database", ok=False, said="does not respond")]

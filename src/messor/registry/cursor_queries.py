@@ -31,7 +31,7 @@ class DomainSelection:
 
 async def browse(
     source: Connection | Database,
-    sieve: DomainSelection,
+    selection: DomainSelection,
     *,
     after: tuple[datetime, UUID] | None = None,
     limit: int = 50,
@@ -40,10 +40,10 @@ async def browse(
     before, last = after if after is not None else (None, None)
     rows = await source.fetch(
         BROWSE,
-        sieve.status,
-        sieve.processing,
-        sieve.containing,
-        sieve.trusted,
+        selection.status,
+        selection.processing,
+        selection.containing,
+        selection.trusted,
         before,
         last,
         limit,

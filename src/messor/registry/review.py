@@ -57,7 +57,7 @@ BESIDES = f"""
 SELECT {_as_json(submissions.OF_DOMAIN)} AS submissions, {_as_json(submissions.WAITING)} AS urls,
        {_as_json(notes.OF_DOMAIN)} AS notes
 """
-MOST_BESIDES = 200
+MAX_BESIDES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ async def count(source: Connection | Database) -> int:
 async def dossier(source: Connection | Database, name: str) -> Dossier:
     """Everything about one domain that bears on a decision."""
     domain = await domains.get(source, name)
-    besides = await source.fetchrow(BESIDES, domain.id, MOST_BESIDES)
+    besides = await source.fetchrow(BESIDES, domain.id, MAX_BESIDES)
     assert besides is not None
     return Dossier(
         domain,

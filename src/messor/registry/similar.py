@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from messor.store.database import Connection, Database
 
-MOST = 10
+MAX_SIMILAR = 10
 SHORTEST = 4  # shorter names resemble too many others
 WORD = 5  # minimum letters of a meaningful common prefix or suffix
 
@@ -50,7 +50,7 @@ async def similar_to(source: Connection | Database, domain: str) -> list[Similar
         if likeness is not None:
             found.append(Similar(row["domain"], row["status"], likeness))
     order = ("same_name", "spelling", "word")
-    return sorted(found, key=lambda one: (order.index(one.likeness), one.domain))[:MOST]
+    return sorted(found, key=lambda one: (order.index(one.likeness), one.domain))[:MAX_SIMILAR]
 
 
 def likeness_of(one: str, other: str) -> str | None:

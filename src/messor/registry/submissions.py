@@ -20,8 +20,8 @@ from messor.registry.terms import RANGES
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, canonical, url_hash
 
-MOST_URLS = 1_000  # waiting for one domain
-MOST_SUBMISSIONS = 200  # for one domain, by people without an account
+MAX_URLS = 1_000  # waiting for one domain
+MAX_SUBMISSIONS = 200  # for one domain, by people without an account
 SUBMITTERS = ("admin", "public_user", "system")
 
 # Advice for the choice of a depth.
@@ -154,11 +154,11 @@ async def ask(
     context = checked(context, "context", MAX_CONTEXT)
     if domain.status == "rejected" and context and context != domain.submission_context:
         _check_depth(max_crawl_depth)
-        await _check_crowd(connection, domain, asker)
+        await _check_public_limit(connection, domain, asker)
         await _keep(connection, domain, asker, context, max_crawl_depth)
         return await _resubmit(connection, domain, asker, context, max_crawl_depth)
     if domain.status == "pending_review" and context:
-        await _check_crowd(connection, domain, asker)
+        await _check_public_limit(connection, domain, asker)
         await _keep(connection, domain, asker, context, max_crawl_depth)
     return _as_it_stands(domain)
 
@@ -197,12 +197,12 @@ async def _keep(
     await connection.execute(ASK, new_id(), domain.id, asker.actor, kind, contact, context, depth)
 
 
-async def _check_crowd(connection: Connection, domain: Domain, asker: Submitter) -> None:
+async def _check_public_limit(connection: Connection, domain: Domain, asker: Submitter) -> None:
     """Limit public submissions of one domain."""
     if asker.submitter_type != "public_user":
         return
-    asked: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
-    if asked >= MOST_SUBMISSIONS:
+    count: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
+    if count >= MAX_SUBMISSIONS:
         raise ConflictError(
             f"{domain.domain} was submitted often enough; a reviewer will check it."
         )
@@ -235,7 +235,7 @@ async def remember(connection: Connection, domain: Domain, url: Url, asker: Subm
         "SELECT count(*) FROM messor.submitted_urls WHERE domain_id = $1 AND taken_at IS NULL",
         domain.id,
     )
-    if waiting >= MOST_URLS:
+    if waiting >= MAX_URLS:
         raise ConflictError(
             f"{waiting} URLs already wait for {domain.domain}; no more are accepted."
         )

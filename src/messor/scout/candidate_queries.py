@@ -14,8 +14,8 @@ from messor.scout import candidates
 from messor.scout.candidates import COLUMNS, FROM, Candidate, StatedRecord
 from messor.store.database import Connection, Database
 
-MOST_BESIDE = 10
-MOST_RECORDS = 20
+MAX_BESIDE = 10
+MAX_RECORDS = 20
 Place = tuple[float, UUID]
 
 # $1 vertical, $2 statuses, $3 session, $4 part of a URL or title, $5 and $6 the cursor.
@@ -36,7 +36,7 @@ SELECT judge, score, weight, explanation FROM messor.judgements
 """
 BESIDE = f"""
 SELECT {COLUMNS} {FROM} WHERE c.domain = $1 AND c.id <> $2
- ORDER BY c.created_at DESC, c.id LIMIT {MOST_BESIDE}
+ ORDER BY c.created_at DESC, c.id LIMIT {MAX_BESIDE}
 """
 # The URL's position when it was judged, and what is known of its domain since.
 ABOUT = """
@@ -118,7 +118,7 @@ async def dossier(source: Connection | Database, candidate_id: UUID) -> Candidat
         await opinions(source, candidate_id),
         About(**about),
         [Candidate.of(row) for row in beside],
-        await candidates.records_of(source, candidate_id, MOST_RECORDS),
+        await candidates.records_of(source, candidate_id, MAX_RECORDS),
     )
 
 

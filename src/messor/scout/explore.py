@@ -48,10 +48,10 @@ async def explore(
     stats = await work.process(results)
     async with database.transaction() as connection:
         await discovery.mark_judged(connection, pages, session_id)
-        said = (
+        message = (
             _said(found) if found or pages else "No keyword is due, and no page awaits judgement."
         )
-        await discovery.end(connection, session_id, stats, said=said)
+        await discovery.end(connection, session_id, stats, said=message)
     states: Counter[str] = Counter(one.state for one in found)
     return Explored(
         session_id,

@@ -22,7 +22,7 @@ from messor.verticals.model import Template, Vertical
 from messor.verticals.verticals import Applied
 
 MAX_LENGTH = 200
-MOST_KEYWORDS = 2_000_000  # texts per generation
+MAX_KEYWORDS = 2_000_000  # texts per generation
 BATCH = 5_000  # texts per statement, each for every profile
 SAMPLE = 20
 _SPACES = re.compile(r"\s+")
@@ -141,16 +141,16 @@ def generate(vertical: Vertical) -> Generation:
     """The phrases of a vertical, each text once, in the order of the file."""
     seen: dict[str, Phrase] = {}
     made = Generation([], 0, 0, Counter())
-    for template, phrase in islice(combinations(vertical), MOST_KEYWORDS + 1):
+    for template, phrase in islice(combinations(vertical), MAX_KEYWORDS + 1):
         made.combinations += 1
         if len(phrase.text) > MAX_LENGTH or not phrase.text:
             made.too_long += 1
         elif phrase.text not in seen:
             seen[phrase.text] = phrase
             made.by_template[template.template] += 1
-    if made.combinations > MOST_KEYWORDS:
+    if made.combinations > MAX_KEYWORDS:
         raise UsageError(
-            f"{vertical.name} generates more than {MOST_KEYWORDS} keywords: "
+            f"{vertical.name} generates more than {MAX_KEYWORDS} keywords: "
             "name fewer services, synonyms or places."
         )
     made.phrases = list(seen.values())

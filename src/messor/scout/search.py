@@ -201,8 +201,8 @@ class Searcher:
         )
         assert row is not None, "requests are not removed while in use"
         state: State = row["state"] if row["state"] in ("answered", "gap") else "waiting"
-        said = "another process is requesting it" if state == "waiting" else row["said"] or ""
-        return SearchOutcome(state, row["id"], said)
+        message = "another process is requesting it" if state == "waiting" else row["said"] or ""
+        return SearchOutcome(state, row["id"], message)
 
     async def _try(
         self,
@@ -268,11 +268,13 @@ class Searcher:
             raw = await hired.engine.search(wanted.query, wanted.profile, wanted.page)
         except SearchFaultError as fault:
             notes.append(fault.sentence)
-            hold = await self._surely(partial(_settle, hired=hired, asking=asking, fault=fault))
+            hold = await self._write_durably(
+                partial(_settle, hired=hired, asking=asking, fault=fault)
+            )
             ticket.failed(fault.sentence, hold)
             return None
         ticket.answered()
-        kept = await self._surely(partial(_keep, asking=asking, raw=raw))
+        kept = await self._write_durably(partial(_keep, asking=asking, raw=raw))
         if not kept:
             return SearchOutcome(
                 "waiting", asking.request_id, "the lease ended before the response came"
@@ -281,13 +283,13 @@ class Searcher:
 
     async def _end(self, request_id: UUID, token: UUID, notes: list[str]) -> SearchOutcome:
         """No engine returned a page: a gap if one may have been paid, else open for another try."""
-        said = " ".join(notes)[:2000] or "No search engine is configured."
+        message = " ".join(notes)[:2000] or "No search engine is configured."
         may_pay = await self._database.fetchval(MAY_PAY, request_id)
         state = "open" if may_pay else "gap"
-        await self._database.fetch(RELEASE, request_id, token, state, said)
-        return SearchOutcome("waiting" if may_pay else "gap", request_id, said)
+        await self._database.fetch(RELEASE, request_id, token, state, message)
+        return SearchOutcome("waiting" if may_pay else "gap", request_id, message)
 
-    async def _surely(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async def _write_durably(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
         """Write what must not be lost, waiting for an unavailable database."""
         for tries in range(STORE_TRIES):
             try:

@@ -130,8 +130,8 @@ async def process(connection: Connection, request_id: UUID) -> SerpSnapshot:
     if row is None:
         raise NotFoundError(f"No response is stored for the search {request_id}.")
     if row["processed_at"] is None:
-        page, said = read(RawAnswer(row["engine"], row["status"], {}, row["body"]))
-        await _write(connection, row, page, said)
+        page, message = read(RawAnswer(row["engine"], row["status"], {}, row["body"]))
+        await _write(connection, row, page, message)
     return await of_request(connection, request_id)
 
 
@@ -153,9 +153,9 @@ async def process_some(connection: Connection, limit: int = 100) -> int:
                 await process(connection, row["request_id"])
         except BAD_ROW as error:
             logger.warning("The response %s yields no page: %s", row["request_id"], error)
-            answer = await connection.fetchrow(ANSWER, row["request_id"])
-            if answer is not None and answer["processed_at"] is None:
-                await _write(connection, answer, None, "Its content could not be stored.")
+            response = await connection.fetchrow(ANSWER, row["request_id"])
+            if response is not None and response["processed_at"] is None:
+                await _write(connection, response, None, "Its content could not be stored.")
     return len(rows)
 
 

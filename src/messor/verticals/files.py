@@ -17,7 +17,7 @@ from messor.verticals.model import Vertical
 
 SHIPPED = ("business_profiles", "community_resources", "funding", "products", "wellness")
 MAX_BYTES = 2_000_000
-_MOST_FAULTS = 10
+_MAX_FAULTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ def understand(source: str, name: str) -> VerticalFile:
         return VerticalFile(Vertical.model_validate(table), source)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        said = [f"{name}{_place(source, fault['loc'])}: {_words(fault)}" for fault in faults]
-        more = len(said) - _MOST_FAULTS
+        message = [f"{name}{_place(source, fault['loc'])}: {_words(fault)}" for fault in faults]
+        more = len(message) - _MAX_FAULTS
         tail = [f"and {more} more"] if more > 0 else []
-        raise UsageError("; ".join(said[:_MOST_FAULTS] + tail) + ".") from error
+        raise UsageError("; ".join(message[:_MAX_FAULTS] + tail) + ".") from error
 
 
 def read(path: Path) -> VerticalFile:

@@ -17,7 +17,7 @@ from messor.verticals.organisations import NewOrganisation, put
 from messor.verticals.verticals import Applied
 
 COLUMNS = ("name", "domains", "location", "external_id")
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 _SEPARATORS = re.compile(r"[;\s|]+")
 
 
@@ -64,8 +64,8 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
             )
         line = reader.line_num
         for row in reader:
-            if line >= MOST_LINES:
-                raise UsageError(f"The file exceeds {MOST_LINES} lines; split it.")
+            if line >= MAX_LINES:
+                raise UsageError(f"The file exceeds {MAX_LINES} lines; split it.")
             # A quoted field may span lines: a row is numbered by its first line.
             yield line + 1, {key: value for key, value in row.items() if isinstance(value, str)}
             line = reader.line_num

@@ -12,7 +12,7 @@ from simweb.epochs import share
 
 RETRY_AFTER_S = 8
 _REFUSED_SHARE = 0.15  # of a refusing host's pages
-_MOST_REFUSALS = 2  # of one host: with a third, crawlers would stop visiting it
+_MAX_REFUSALS = 2  # of one host: with a third, crawlers would stop visiting it
 _ASIDE = ("/robots.txt", "/sitemap")
 _VALIDATORS = ("etag", "last-modified")
 _CONDITIONS = ("if-none-match", "if-modified-since")
@@ -53,10 +53,12 @@ class Forgetful(_Before):
     """Sends no validators and ignores them: every response is complete."""
 
     def respond(self, request: Request) -> SimResponse:
-        asked = {name: text for name, text in request.headers.items() if name not in _CONDITIONS}
-        answer = self._behind.respond(replace(request, headers=asked))
-        told = tuple(pair for pair in answer.headers if pair[0].lower() not in _VALIDATORS)
-        return replace(answer, headers=told)
+        headers = {name: text for name, text in request.headers.items() if name not in _CONDITIONS}
+        response = self._behind.respond(replace(request, headers=headers))
+        kept_headers = tuple(
+            pair for pair in response.headers if pair[0].lower() not in _VALIDATORS
+        )
+        return replace(response, headers=kept_headers)
 
 
 class Leisurely(_Before):
@@ -90,7 +92,7 @@ class Refusing(_Before):
     def _is_refused(self, route: str) -> bool:
         return (
             route not in self._refused
-            and len(self._refused) < _MOST_REFUSALS
+            and len(self._refused) < _MAX_REFUSALS
             and not route.startswith(_ASIDE)
             and share(*self._names, route) < _REFUSED_SHARE
         )

@@ -39,26 +39,30 @@ class Control:
         secure: bool,  # noqa: ARG002 - see above
     ) -> SimResponse:
         route, _, query = path.partition("?")
-        said: dict[str, Any] | None = None
+        document: dict[str, Any] | None = None
         match route.strip("/").split("/"):
             case ["counters"]:
-                said = self._server.counters()
+                document = self._server.counters()
             case ["epoch", number] if number.isdecimal():
                 self._server.epoch = int(number)
-                said = self._server.counters()
+                document = self._server.counters()
             case ["flush"]:
                 self._server.log.flush()
-                said = self._server.counters()
+                document = self._server.counters()
             case ["truth"]:
-                said = self._server.truth()
+                document = self._server.truth()
             case ["serp"]:
-                said = self._serp({name: values[-1] for name, values in parse_qs(query).items()})
-        if said is None:
+                document = self._serp(
+                    {name: values[-1] for name, values in parse_qs(query).items()}
+                )
+        if document is None:
             return plain(
                 404,
                 "Unknown path; use counters, epoch/N, flush or, for a market, truth and serp.\n",
             )
-        return SimResponse(200, (("Content-Type", "application/json"),), json.dumps(said).encode())
+        return SimResponse(
+            200, (("Content-Type", "application/json"),), json.dumps(document).encode()
+        )
 
     def _serp(self, asked: Mapping[str, str]) -> dict[str, Any] | None:
         epoch = asked.get("epoch", str(self._server.epoch))

@@ -145,11 +145,11 @@ class Connection(asyncio.Protocol):
             return
         method, path, _ = words
         if method in self._wire.methods:
-            answer = self._wire.respond(host, path, headers, self._wire.secure)
+            response = self._wire.respond(host, path, headers, self._wire.secure)
         else:
-            answer = _NOT_A_METHOD
-        last = answer.ending is Ending.CLOSE or headers.get("connection", "").lower() == "close"
-        self._begin(_Exchange(self._arrived_ns, method, host, path, last, answer))
+            response = _NOT_A_METHOD
+        last = response.ending is Ending.CLOSE or headers.get("connection", "").lower() == "close"
+        self._begin(_Exchange(self._arrived_ns, method, host, path, last, response))
 
     def _begin(self, exchange: _Exchange) -> None:
         self._exchange = exchange
@@ -163,18 +163,18 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, exchange: _Exchange) -> None:
         self._pump_due = None
-        answer = exchange.answer
-        head = answer.head(self._wire.date_line())
+        response = exchange.answer
+        head = response.head(self._wire.date_line())
         if exchange.method == "HEAD":
             self._transport.write(head)
             self._finish(exchange)
-        elif answer.stream is None:
-            exchange.sent = len(answer.body)
-            self._transport.write(head + answer.body)
+        elif response.stream is None:
+            exchange.sent = len(response.body)
+            self._transport.write(head + response.body)
             self._finish(exchange)
         else:
             self._transport.write(head)
-            self._chunks = answer.stream.chunks()
+            self._chunks = response.stream.chunks()
             self._pump()
 
     def _pump(self) -> None:

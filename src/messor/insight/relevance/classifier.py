@@ -92,7 +92,7 @@ class Classifier:
         known = sorted(name for name in found if name in self.weights)
         scale = _scale(len(known))
         parts = {name: self.weights[name] * scale for name in known}
-        parts[RULES] = self.weights.get(RULES, 0.0) * _stretch(lexical)
+        parts[RULES] = self.weights.get(RULES, 0.0) * _centred(lexical)
         return parts
 
     def as_json(self) -> dict[str, Any]:
@@ -137,12 +137,12 @@ def _lacking(examples: Sequence[LabelledPage]) -> str | None:
 
 
 def _verdict(learnt: Measure, rules: Measure) -> tuple[bool, str]:
-    told = f"balanced accuracy {learnt.balanced:.3f}, the rules' {rules.balanced:.3f}"
+    figures = f"balanced accuracy {learnt.balanced:.3f}, the rules' {rules.balanced:.3f}"
     if learnt.balanced < MIN_BALANCED:
-        return False, f"It is not good enough: {told}, and {MIN_BALANCED} is needed."
+        return False, f"It is not good enough: {figures}, and {MIN_BALANCED} is needed."
     if learnt.balanced < rules.balanced + MIN_GAIN:
-        return False, f"It is no better than the rules: {told}."
-    return True, f"It is better than the rules: {told}."
+        return False, f"It is no better than the rules: {figures}."
+    return True, f"It is better than the rules: {figures}."
 
 
 def _cross_validate(examples: Sequence[LabelledPage], threshold: float) -> tuple[Measure, Measure]:
@@ -151,12 +151,12 @@ def _cross_validate(examples: Sequence[LabelledPage], threshold: float) -> tuple
     learnt: list[tuple[bool, bool]] = []
     rules: list[tuple[bool, bool]] = []
     for number in range(FOLDS):
-        asked = [each for each in examples if fold_of[each.domain] == number]
+        held_out = [each for each in examples if fold_of[each.domain] == number]
         known = [each for each in examples if fold_of[each.domain] != number]
-        if not asked or len({each.relevant for each in known}) < 2:
+        if not held_out or len({each.relevant for each in known}) < 2:
             continue
         judge = fit(known)
-        for each in asked:
+        for each in held_out:
             learnt.append((each.relevant, judge.score(each.title, each.text, each.lexical) >= 0.5))
             rules.append((each.relevant, each.lexical >= threshold))
     return Measure.of(learnt), Measure.of(rules)
@@ -187,7 +187,7 @@ def fit(examples: Sequence[LabelledPage]) -> Classifier:
     bias, bias_step = 0.0, 1e-6
     for _ in range(_EPOCHS):
         for example, row in zip(examples, rows, strict=True):
-            scale, prior = _scale(len(row)), _stretch(example.lexical)
+            scale, prior = _scale(len(row)), _centred(example.lexical)
             total = bias + scale * sum(weights[name] for name in row) + weights[RULES] * prior
             balance = 0.5 / max(share if example.relevant else 1 - share, 1e-6)
             error = (_squash(total) - example.relevant) * balance
@@ -226,8 +226,8 @@ def _scale(features: int) -> float:
     return 1 / math.sqrt(max(features, 1))
 
 
-def _stretch(lexical: float) -> float:
-    """A score on the logit scale."""
+def _centred(lexical: float) -> float:
+    """A score centred on zero."""
     return 4.0 * (lexical - 0.5)
 
 

@@ -87,7 +87,7 @@ class Flagger:
     async def _asked(
         self, page: PageText, subject: Subject, flag: RelevanceFlag, model: Model
     ) -> tuple[RelevanceFlag, Reply | None]:
-        shown = _shown(page, model.settings.chunk_chars)
+        shown = _visible_beginning(page, model.settings.chunk_chars)
         if not shown:
             return flag, None
         instruction = prompt("relevance")
@@ -103,7 +103,7 @@ class Flagger:
         return _judged(flag, reply, shown, f"{instruction.version}:{model.name}"), reply
 
 
-def _shown(page: PageText, size: int) -> str:
+def _visible_beginning(page: PageText, size: int) -> str:
     """The beginning of a page without lines addressed to a machine."""
     lines = [one_space(line) for line in (page.title, *page.text.splitlines())]
     ordering = ordering_lines(lines)
@@ -117,8 +117,8 @@ def _judged(flag: RelevanceFlag, reply: Reply, shown: str, version: str) -> Rele
         return RelevanceFlag(None, flag.score, (*flag.reasons, reply.sentence), flag.model_version)
     quote = one_space(reply.value["quote"])
     if not quote or quote.casefold() not in one_space(shown).casefold():
-        said = "unverified: the model's quote is not on the page"
-        return RelevanceFlag(None, flag.score, (*flag.reasons, said), flag.model_version)
+        reason = "unverified: the model's quote is not on the page"
+        return RelevanceFlag(None, flag.score, (*flag.reasons, reason), flag.model_version)
     relevant = bool(reply.value["relevant"])
     # The model only tips the scales: the score stays near that of rules and reviewers.
     score = round((flag.score + (1.0 if relevant else 0.0)) / 2, 4)

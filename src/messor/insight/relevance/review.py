@@ -114,9 +114,9 @@ def _verdict(flagged: bool | None, *, agrees: bool, relevant: bool | None) -> bo
         return relevant
     verdict = flagged if agrees else not flagged
     if relevant is not None and relevant != verdict:
-        said = "relevant" if flagged else "irrelevant"
+        message = "relevant" if flagged else "irrelevant"
         raise UsageError(
-            f"The page is flagged as {said}: confirm keeps that, overturn reverses it."
+            f"The page is flagged as {message}: confirm keeps that, overturn reverses it."
         )
     return verdict
 

@@ -157,13 +157,13 @@ async def keep_flags(connection: Connection, judged: Sequence[JudgedPage]) -> li
         [_json([storable(reason) for reason in each.flag.reasons]) for each in ordered],
         [each.flag.model_version for each in ordered],
     )
-    told = [
+    events = [
         _flagged(each, row)
         for each, row in zip(ordered, rows, strict=True)
         if row["changed"] and row["relevant"]
     ]
-    if told:
-        await record(connection, told)
+    if events:
+        await record(connection, events)
     kept = {(row["page_id"], row["vertical"]): _flag(row) for row in rows}
     return [kept[each.page_id, each.vertical] for each in judged]
 
@@ -218,9 +218,9 @@ async def decide(
         flag["model_version"], one_line(decision.reason, 500), lexical, one_line(page.title, 300),
         storable(page.text[:MAX_SAMPLE]), decision.decided_by,
     )  # fmt: skip
-    said = RelevanceFlag(None, float(decision.relevant), (), "reviewer")
+    decided = RelevanceFlag(None, float(decision.relevant), (), "reviewer")
     await keep_flag(
-        connection, topic, decision.page_id, flag["snapshot_id"], said, domain_id=domain_id
+        connection, topic, decision.page_id, flag["snapshot_id"], decided, domain_id=domain_id
     )
     data = {"vertical": topic.name, "relevant": decision.relevant, "overturned": overturned}
     told = Event("flag.decided", decision.decided_by, domain_id, decision.page_id, data)

@@ -42,8 +42,10 @@ class Want:
 
 def topic_of(vertical: Vertical) -> Topic:
     """The topic of a vertical's file, for judging pages."""
-    said = vertical.relevance
-    return Topic.of_terms(vertical.name, said.topic, said.terms, said.against, vertical.version)
+    relevance = vertical.relevance
+    return Topic.of_terms(
+        vertical.name, relevance.topic, relevance.terms, relevance.against, vertical.version
+    )
 
 
 async def topic_named(source: Connection | Database, name: str) -> Topic:

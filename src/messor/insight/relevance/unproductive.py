@@ -21,7 +21,7 @@ RARELY = timedelta(days=90)  # between two crawls
 # The specification's query (snapshots of the last 90 days without an extraction) in terms of stored
 # data: the page was crawled within the window, its newest content was read, and no record of the
 # wanted kinds was seen in it within the window.
-_BARREN = f"""
+_UNPRODUCTIVE = f"""
   FROM messor.crawl_tasks t
   JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.hosts h ON h.id = p.host_id
@@ -48,13 +48,13 @@ _BARREN = f"""
    AND (p.sitemap_lastmod IS NULL OR p.sitemap_lastmod <= t.last_fetched_at)
 """
 LIST = f"""
-SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_BARREN}
+SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_UNPRODUCTIVE}
  ORDER BY p.id LIMIT $4
 """
 # A person's setting is kept.
 PUT_OFF = f"""
 WITH barren AS MATERIALIZED (
-  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_BARREN}
+  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_UNPRODUCTIVE}
      AND t.crawl_frequency IS NULL AND t.due_at < t.last_fetched_at + $6::interval
    ORDER BY t.page_id LIMIT $4 FOR UPDATE OF t SKIP LOCKED
 ), later AS (

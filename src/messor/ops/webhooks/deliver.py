@@ -37,7 +37,7 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 
 SECONDS = 15.0
-MOST_IN_A_ROW = 100  # consecutive failures that deactivate a webhook
+MAX_CONSECUTIVE_FAILURES = 100  # consecutive failures that deactivate a webhook
 ACTOR = "webhooks"
 
 FIND = "SELECT url, secret FROM messor.webhooks WHERE id = $1 AND is_active"
@@ -113,9 +113,9 @@ class WebhookSender:
                 self._session() as session,
                 session.post(
                     target.href, data=body, headers=headers, allow_redirects=False
-                ) as answer,
+                ) as response,
             ):
-                status = answer.status
+                status = response.status
         except UsageError as error:
             raise Refused(str(error), category="validation") from error
         except (ClientError, OSError) as error:
@@ -151,7 +151,7 @@ class WebhookSender:
         """Store a failure whatever becomes of the job."""
         async with self._database.transaction() as connection:
             row = await connection.fetchrow(
-                FAIL, webhook_id, str(refused), MOST_IN_A_ROW, refused.gone
+                FAIL, webhook_id, str(refused), MAX_CONSECUTIVE_FAILURES, refused.gone
             )
             if row is not None and not row["is_active"]:
                 data = {

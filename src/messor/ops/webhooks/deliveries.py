@@ -81,8 +81,8 @@ async def listing(
 
 
 def _delivery(row: Any) -> Delivery:
-    said = row["last_error"]
-    return Delivery(**{**row, "last_error": said and mask_text(said)})
+    error = row["last_error"]
+    return Delivery(**{**row, "last_error": error and mask_text(error)})
 
 
 async def redeliver(connection: Connection, webhook: Webhook, job_id: UUID, *, actor: str) -> UUID:
@@ -107,7 +107,7 @@ async def _again(
     if state in ("queued", "dead"):
         await connection.execute(AGAIN, job_id)
         return job_id
-    told: dict[str, Any] = msgspec.json.decode(payload)["event"]
-    job = new_delivery(webhook.id, f"{told['id']}:{new_id()}", told)
+    event: dict[str, Any] = msgspec.json.decode(payload)["event"]
+    job = new_delivery(webhook.id, f"{event['id']}:{new_id()}", event)
     await enqueue(connection, [job])
     return job.id

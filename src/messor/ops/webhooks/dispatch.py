@@ -61,7 +61,7 @@ async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
 
 def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
     place, event = recorded.cursor, recorded.event
-    told = {
+    message = {
         "id": f"evt_{place.tx}-{place.id}",
         "type": event.type,
         "occurred_at": recorded.occurred_at.isoformat(),
@@ -70,7 +70,7 @@ def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
         "page_id": event.page_id,
         "data": event.data or {},
     }
-    return new_delivery(webhook_id, f"{place.tx}-{place.id}", told)
+    return new_delivery(webhook_id, f"{place.tx}-{place.id}", message)
 
 
 def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
@@ -94,7 +94,7 @@ async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJo
         raise ConflictError("This webhook is inactive; activate it before a test.")
     trial = new_id()
     now: Any = await connection.fetchval("SELECT messor.clock()")
-    told = {
+    message = {
         "id": f"evt_ping-{trial}",
         "type": "webhook.ping",
         "occurred_at": now.isoformat(),
@@ -103,7 +103,7 @@ async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJo
         "page_id": None,
         "data": {},
     }
-    job = new_delivery(webhook.id, f"ping:{trial}", told)
+    job = new_delivery(webhook.id, f"ping:{trial}", message)
     await enqueue(connection, [job])
     return job
 

@@ -25,8 +25,8 @@ from messor.store.database import Connection, Database
 from messor.web.suffixes import is_ip_literal
 from messor.web.urls import Url, parse
 
-MOST = 100  # per installation
-MOST_TYPES = 50
+MAX_WEBHOOKS = 100  # per installation
+MAX_TYPES = 50
 LONGEST_URL = 2_000
 _TYPE = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,60}")
 
@@ -93,8 +93,8 @@ def _is_opened(url: Url, guard: AddressGuard) -> bool:
 
 
 def check_types(types: Sequence[str]) -> list[str]:
-    if len(types) > MOST_TYPES or not all(map(_TYPE.fullmatch, types)):
-        raise UsageError(f"Name at most {MOST_TYPES} event types, such as domain.approved.")
+    if len(types) > MAX_TYPES or not all(map(_TYPE.fullmatch, types)):
+        raise UsageError(f"Name at most {MAX_TYPES} event types, such as domain.approved.")
     return sorted(set(types))
 
 
@@ -109,8 +109,8 @@ async def add(
 ) -> tuple[Webhook, str]:
     """Add a webhook that receives events from now on; returns it with its secret."""
     target, wanted = check_url(url, guard), check_types(types)
-    if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MOST:
-        raise UsageError(f"There are already {MOST} webhooks; remove one first.")
+    if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MAX_WEBHOOKS:
+        raise UsageError(f"There are already {MAX_WEBHOOKS} webhooks; remove one first.")
     webhook_id, now = new_id(), await queries.newest(connection)
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
     sealed = seal.close(secret, str(webhook_id))
@@ -119,12 +119,12 @@ async def add(
     )
     assert row is not None
     made = Webhook(**row)
-    await _tell(connection, "webhook.added", actor, made)
+    await _record_event(connection, "webhook.added", actor, made)
     return made, secret
 
 
 async def listing(source: Connection | Database) -> list[Webhook]:
-    return [Webhook(**row) for row in await source.fetch(LISTING, MOST)]
+    return [Webhook(**row) for row in await source.fetch(LISTING, MAX_WEBHOOKS)]
 
 
 async def get(source: Connection | Database, webhook_id: UUID) -> Webhook:
@@ -149,17 +149,17 @@ async def change(
     if row is None:
         raise NotFoundError(f"Unknown webhook {webhook_id}.")
     changed = Webhook(**row)
-    await _tell(connection, "webhook.changed", actor, changed)
+    await _record_event(connection, "webhook.changed", actor, changed)
     return changed
 
 
 async def remove(connection: Connection, webhook_id: UUID, *, actor: str) -> None:
     found = await get(connection, webhook_id)
     await connection.execute(REMOVE, webhook_id)
-    await _tell(connection, "webhook.removed", actor, found)
+    await _record_event(connection, "webhook.removed", actor, found)
 
 
-async def _tell(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
+async def _record_event(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
     data = {
         "webhook": str(webhook.id),
         "url": mask_path(webhook.url),

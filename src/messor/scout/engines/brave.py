@@ -34,7 +34,7 @@ class Brave(Engine):
     last_page = 10
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
-        asked = {
+        query_string = {
             "q": query,
             "country": profile.gl.upper(),
             "search_lang": profile.hl.partition("-")[0],
@@ -43,7 +43,7 @@ class Brave(Engine):
             "safesearch": "off",
         }
         return EngineRequest(
-            "res/v1/web/search", asked, {"X-Subscription-Token": self.endpoint.key}
+            "res/v1/web/search", query_string, {"X-Subscription-Token": self.endpoint.key}
         )
 
     def probe(self) -> EngineRequest:
@@ -58,8 +58,8 @@ class Brave(Engine):
             return SearchFaultError("Brave Search refuses our API key.", hold=HOUR)
         if answer.status == 429:
             hold = hold_of(answer.headers)
-            said = "has no searches left this month" if hold > HOUR else "asks us to slow down"
-            return SearchFaultError(f"Brave Search {said}.", hold=hold, slow_down=True)
+            message = "has no searches left this month" if hold > HOUR else "asks us to slow down"
+            return SearchFaultError(f"Brave Search {message}.", hold=hold, slow_down=True)
         return super().refusal(answer)
 
     @classmethod

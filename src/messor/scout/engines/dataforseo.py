@@ -143,13 +143,13 @@ def _fault(part: Mapping[str, Any]) -> SearchFaultError | None:
     code = part.get("status_code")
     if code in (OK, NO_RESULTS) or not isinstance(code, int):
         return None
-    said = one_line(str(part.get("status_message", "")))
+    message = one_line(str(part.get("status_message", "")))
     if code == 40100:
-        return SearchFaultError(f"DataForSEO refuses our login: {said}", hold=HOUR)
+        return SearchFaultError(f"DataForSEO refuses our login: {message}", hold=HOUR)
     if code in NO_MONEY:
-        return exhausted("DataForSEO", said)
+        return exhausted("DataForSEO", message)
     if code in TOO_FAST:
-        sentence = f"DataForSEO asks us to slow down: {said}"
+        sentence = f"DataForSEO asks us to slow down: {message}"
         return SearchFaultError(sentence, hold=SLOW_DOWN, slow_down=True)
     charged = code == ENGINE_FAILED
-    return SearchFaultError(f"DataForSEO failed with {code}: {said}", charged=charged)
+    return SearchFaultError(f"DataForSEO failed with {code}: {message}", charged=charged)

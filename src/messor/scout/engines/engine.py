@@ -51,13 +51,13 @@ class Engine:
         if len(query) > self.longest_query:
             raise SearchFaultError(f"{self.title} accepts at most {self.longest_query} characters.")
         try:
-            answer = await self.endpoint.ask(self.call(query, profile, page))
+            response = await self.endpoint.ask(self.call(query, profile, page))
         except ProviderFaultError as fault:  # another origin than the configured one
             raise SearchFaultError(fault.sentence) from fault
         except SearchFaultError as fault:
             raise self._scrubbed(fault) from fault
-        raw = RawAnswer(self.name, answer.status, answer.headers, answer.body)
-        refused = self.refusal(answer) or self._empty_handed(answer, raw)
+        raw = RawAnswer(self.name, response.status, response.headers, response.body)
+        refused = self.refusal(response) or self._empty_handed(response, raw)
         if refused is not None:
             raise self._scrubbed(refused)
         return raw
@@ -90,11 +90,11 @@ class Engine:
         try:
             self.parse(raw)
         except SearchFaultError as fault:
-            said = self.said(answer.value)
-            if said and _QUOTA.search(said):
-                return exhausted(self.title, said)
-            if said:
-                return SearchFaultError(f"{self.title} failed: {said}", hold=SLOW_DOWN)
+            message = self.said(answer.value)
+            if message and _QUOTA.search(message):
+                return exhausted(self.title, message)
+            if message:
+                return SearchFaultError(f"{self.title} failed: {message}", hold=SLOW_DOWN)
             if fault.charged and self.cost > 0:
                 return None
             return SearchFaultError(fault.sentence, hold=fault.hold or SLOW_DOWN)
@@ -113,11 +113,11 @@ class Engine:
         if probe is None:
             return None
         try:
-            answer = await self.endpoint.ask(probe)
+            response = await self.endpoint.ask(probe)
         except (ProviderFaultError, SearchFaultError) as fault:
             return self.endpoint.scrub(fault.sentence)
-        refused = self.refusal(answer)
-        is_about_the_query = answer.status in (400, 422) and (refused is None or not refused.hold)
+        refused = self.refusal(response)
+        is_about_the_query = response.status in (400, 422) and (refused is None or not refused.hold)
         if refused is None or is_about_the_query:
             return None
         return self.endpoint.scrub(refused.sentence)

@@ -30,7 +30,7 @@ class SearXNG(Engine):
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         language = profile.hl if "-" in profile.hl else f"{profile.hl}-{profile.gl.upper()}"
-        asked = {
+        query_string = {
             "q": query,
             "format": "json",
             "pageno": str(page),
@@ -38,7 +38,7 @@ class SearXNG(Engine):
             "categories": "general",
             "safesearch": "0",
         }
-        return EngineRequest("search", asked, self.bearer() if self.endpoint.key else {})
+        return EngineRequest("search", query_string, self.bearer() if self.endpoint.key else {})
 
     def probe(self) -> EngineRequest:
         return EngineRequest(
@@ -108,5 +108,5 @@ def _unresponsive(value: Any) -> str:
         if isinstance(value, list)
         else []
     )
-    said = [": ".join(str(part)[:60] for part in pair[:2]) for pair in pairs[:10]]
-    return ", ".join(said)
+    failed = [": ".join(str(part)[:60] for part in pair[:2]) for pair in pairs[:10]]
+    return ", ".join(failed)

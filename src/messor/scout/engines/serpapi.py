@@ -30,7 +30,7 @@ class SerpApi(Engine):
     last_page = 10
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
-        asked = {
+        requested = {
             "engine": "google",
             "q": query,
             "gl": profile.gl,
@@ -42,17 +42,17 @@ class SerpApi(Engine):
         }
         # It accepts only one of the two.
         place = {"uule": profile.uule} if profile.uule else {"location": profile.location}
-        return EngineRequest("search", {**asked, **place})
+        return EngineRequest("search", {**requested, **place})
 
     def probe(self) -> EngineRequest:
         return EngineRequest("account", {"api_key": self.endpoint.key})  # free
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        said = self.said(answer.value)
-        if answer.status == 429 and "run out" in said:
-            return exhausted(self.title, said)
+        message = self.said(answer.value)
+        if answer.status == 429 and "run out" in message:
+            return exhausted(self.title, message)
         if answer.status == 200 and _state(answer.value) == "Error":
-            return SearchFaultError(f"SerpApi failed: {said}")
+            return SearchFaultError(f"SerpApi failed: {message}")
         return super().refusal(answer)
 
     @classmethod

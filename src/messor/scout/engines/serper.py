@@ -40,11 +40,11 @@ class Serper(Engine):
         return EngineRequest("search", headers={"X-API-KEY": self.endpoint.key}, body={})
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        said = self.said(answer.value)
-        if answer.status == 400 and "credit" in said.lower():
-            return exhausted(self.title, said)
+        message = self.said(answer.value)
+        if answer.status == 400 and "credit" in message.lower():
+            return exhausted(self.title, message)
         if answer.status == 403:
-            return SearchFaultError(f"Serper refuses our API key: {said}", hold=HOUR)
+            return SearchFaultError(f"Serper refuses our API key: {message}", hold=HOUR)
         return super().refusal(answer)
 
     @classmethod

@@ -60,7 +60,7 @@ class Tavily(Engine):
             snippet=("content",),
             published=("published_date",),
         )
-        answer = table.get("answer")
-        overview = [{"title": "Answer", "snippet": answer}] if isinstance(answer, str) else []
+        response = table.get("answer")
+        overview = [{"title": "Answer", "snippet": response}] if isinstance(response, str) else []
         found += results(SerpBlock.AI_OVERVIEW, overview, needs_url=False)
         return SerpPage((*found,))

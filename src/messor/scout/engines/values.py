@@ -12,7 +12,7 @@ import msgspec
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpBlock, SerpResult
 from messor.web.urls import parse as parse_url
 
-MOST_RESULTS = 1_000  # of one kind on one page
+MAX_RESULTS = 1_000  # of one kind on one page
 MAX_TEXT = 4_000
 _DATES = ("%b %d, %Y", "%d %b %Y", "%B %d, %Y", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d")
 
@@ -40,7 +40,7 @@ def rows(value: Any, key: str = "") -> Iterator[Mapping[str, Any]]:
     if key:
         value = value.get(key) if isinstance(value, Mapping) else None
     if isinstance(value, list):
-        yield from (row for row in value[:MOST_RESULTS] if isinstance(row, Mapping))
+        yield from (row for row in value[:MAX_RESULTS] if isinstance(row, Mapping))
 
 
 def text(row: Mapping[str, Any], *keys: str) -> str:

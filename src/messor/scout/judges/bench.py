@@ -79,12 +79,12 @@ class KeywordJudge:
         named = bool(self._organisations.found_in(title.name_alone))
         is_bystander = bystander.is_one(named_as_wanted=named)
         score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** (len(against) + is_bystander)
-        said = f"mentions {_quoted(list(best))}" if best else "mentions nothing of the topic"
+        message = f"mentions {_quoted(list(best))}" if best else "mentions nothing of the topic"
         if against:
-            said += f"; {_quoted(against)} count against it"
+            message += f"; {_quoted(against)} count against it"
         if is_bystander:
-            said += "; apparently about others"
-        return Opinion(score, said)
+            message += "; apparently about others"
+        return Opinion(score, message)
 
     def _weigh(self, text: str, weight: float, best: dict[str, float]) -> None:
         for phrases, share in ((self._services, 1.0), (self._terms, OF_TERM)):

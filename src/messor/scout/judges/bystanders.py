@@ -93,7 +93,7 @@ BY_NAME, BY_LABEL, BY_TITLE, BY_SNIPPET = 1.0, 0.8, 0.7, 0.4
 _ENOUGH = 0.7
 _ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name has a wanted term
 _SHORTEST_END = 4
-_MOST_SAYINGS = 2  # of a kind that count in one text
+_MAX_SAYINGS = 2  # of a kind that count in one text
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,11 @@ class Bystanders:
         # A vertical that looks for universities ignores signs of teaching.
         looked_for = set(relevance.organisation_terms)
         kept = {kind: words for kind, words in NAMES.items() if not looked_for & set(_split(words))}
-        said = {kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES}
+        message = {
+            kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES
+        }
         self._kind_of_name = self._by_word(kept)
-        self._kind_of_saying = self._by_word(said)
+        self._kind_of_saying = self._by_word(message)
         self._names = Phrases(self._kind_of_name)
         self._sayings = Phrases(self._kind_of_saying)
         self._ends = [
@@ -170,9 +172,9 @@ class Bystanders:
             for saying in self._sayings.found_in(text):
                 kind = self._kind_of_saying[saying]
                 counted[kind] += 1
-                signs.hear(kind, saying, weight if counted[kind] <= _MOST_SAYINGS else 0.0)
-            if told := _TELLS.search(text):
-                signs.hear("is somebody's own account", told[0], weight)
+                signs.hear(kind, saying, weight if counted[kind] <= _MAX_SAYINGS else 0.0)
+            if message := _TELLS.search(text):
+                signs.hear("is somebody's own account", message[0], weight)
         if title.name_alone and f" on {title.name_alone}".lower() in title.topic.lower():
             signs.hear("is a social network", f"on {title.name_alone}", BY_TITLE)
         if many := _COUNTED.search(title.topic) or _ASKS.search(title.topic):

@@ -159,10 +159,10 @@ class SearchIndex:
         ]
 
     def _entry(self, site: Site, path: str, epoch: int) -> Entry | None:
-        answer = self._world.respond(site.host, path, epoch=epoch)
-        if answer.status != 200:
+        response = self._world.respond(site.host, path, epoch=epoch)
+        if response.status != 200:
             return None
-        html = answer.body.decode("utf-8", "replace")
+        html = response.body.decode("utf-8", "replace")
         title = _TITLE.search(html)
         if title is None or _NOINDEX.search(html):
             return None

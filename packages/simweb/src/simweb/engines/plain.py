@@ -191,11 +191,11 @@ class BraveStandIn(EngineStandIn):
         refused = await self.refuse(request)
         if refused is not None:
             return refused
-        asked = request.query
-        if not asked.get("q") or not 1 <= int(asked.get("count", 20)) <= 20:
+        query = request.query
+        if not query.get("q") or not 1 <= int(query.get("count", 20)) <= 20:
             return say(Said(422, {"type": "ErrorResponse", "error": {"code": "VALIDATION"}}))
-        page = self.look(asked["q"], 1 + number(asked.get("offset"), 0, 9, 0), int(asked["count"]))
-        return say(Said(200, self._page(asked["q"], page)))
+        page = self.look(query["q"], 1 + number(query.get("offset"), 0, 9, 0), int(query["count"]))
+        return say(Said(200, self._page(query["q"], page)))
 
     def _page(self, query: str, page: Page) -> dict[str, Any]:
         web_results = [

@@ -125,8 +125,8 @@ class Crawl4AIStandIn(StandIn):
     def _result(self, url: str, page: Rendered) -> dict[str, Any]:
         shared = {"url": "https://another.test/" if self.failure is Failure.OTHER_PAGE else url}
         if page.error is not None:
-            said = f"Unexpected error in _crawl_web: Page.goto: {page.error}\nCall log: …"
-            return {**shared, "success": False, "status_code": None, "error_message": said}
+            message = f"Unexpected error in _crawl_web: Page.goto: {page.error}\nCall log: …"
+            return {**shared, "success": False, "status_code": None, "error_message": message}
         content = {
             "html": page.html,
             "cleaned_html": without_scripts(page.html),

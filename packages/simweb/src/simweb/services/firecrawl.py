@@ -150,8 +150,8 @@ class FirecrawlStandIn(StandIn):
             code, status = "SCRAPE_TIMEOUT", 408
         else:
             code, status = "SCRAPE_SITE_ERROR", 500
-        said = error.partition("net::")[2].partition(" ")[0]
-        return Said(status, {"success": False, "code": code, "error": said})
+        message = error.partition("net::")[2].partition(" ")[0]
+        return Said(status, {"success": False, "code": code, "error": message})
 
 
 def _bad_request(unknown: list[str]) -> Said:

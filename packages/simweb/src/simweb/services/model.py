@@ -302,9 +302,9 @@ def _schema(given: dict[str, Any]) -> dict[str, Any]:
     form = (given.get("response_format") or {}).get("json_schema")
     if isinstance(form, dict):
         return dict(form.get("schema") or {})
-    told = str(given["messages"][0].get("content", "")).rpartition("Schema:\n")[2]
+    schema = str(given["messages"][0].get("content", "")).rpartition("Schema:\n")[2]
     try:
-        return dict(json.loads(told))
+        return dict(json.loads(schema))
     except ValueError:
         return {}
 

@@ -148,8 +148,8 @@ class StandIn:
         if self.failure in _GARBLED:
             kind, text = _GARBLED[self.failure]
             return web.Response(text=text, content_type=kind)
-        said = self.failures.get(self.failure)
-        return None if said is None else say(said)
+        failure = self.failures.get(self.failure)
+        return None if failure is None else say(failure)
 
     async def _sign(self, _: web.Request, response: web.StreamResponse) -> None:
         response.headers["X-Messor-Stand-In"] = self.name

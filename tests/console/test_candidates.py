@@ -118,7 +118,7 @@ async def test_many_at_once_each_for_itself(reviewer: Visitor, database: Databas
     assert "does not await review" in said
     assert len(await waiting(database)) == 1
     answer = await reviewer.send("/candidates", "/candidates", [*form, ("act", "reject")])
-    assert "Give a reason for the rejection." in (await reviewer.get(answer.place)).said
+    assert "needs a reason" in (await reviewer.get(answer.place)).said
     answer = await reviewer.send("/candidates", "/candidates", {"act": "approve"})
     assert "Tick the candidates" in (await reviewer.get(answer.place)).said
 

@@ -441,7 +441,7 @@ async def test_what_cannot_be_imported_is_told_and_stops_nothing(
     assert told["b"] == "the file is empty"
     assert "larger than 4000 bytes" in (told["c"] or "")
     assert "not a readable HAR file" in (told["d"] or "")
-    assert "unpacked" in (told["e"] or "")
+    assert "decompressed" in (told["e"] or "")
     assert "registrable" in (told["f"] or "")
     assert told["i"] == "there is no such file"
     assert told["j"] == "this is neither a file nor a folder"
@@ -454,7 +454,7 @@ async def test_a_page_too_complex_to_read_is_told(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await asked_only(database)
-    monkeypatch.setattr(batch, "Cage", partial(SandboxedReader, memory=100_000_000))
+    monkeypatch.setattr(batch, "SandboxedReader", partial(SandboxedReader, memory=100_000_000))
     bad = saved(tmp_path, "p/bad.html", b"<p>x" * 1_500_000)
     saved(tmp_path, "p/good.html", html("good"))
     report = await bring(database, tmp_path, bad.parent, url=ONE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from messor.core import clock
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.store.database import Database
 
 LONGEST_SECONDS = 60.0
@@ -52,16 +52,16 @@ class Sitemaps:
 async def discover(run: IngestionRun, homepages: list[tuple[int, str]]) -> None:
     """Read the sources of links; `homepages` are the pages to begin with, each with its reason."""
     run.wait_at_most(LONGEST_SECONDS)
-    await run.ask([page for page in await run.plan(homepages) if not page.done])
+    await run.request([page for page in await run.plan(homepages) if not page.done])
     arrived: float | None = None
     while run.remaining > 0:
-        await run.look()
+        await run.poll()
         led = await run.follow()
-        await run.ask([page for page in led if not page.done])
-        sitemaps = await insist(lambda: _sitemaps(run.database, run.domain.id))
+        await run.request([page for page in led if not page.done])
+        sitemaps = await retry_until_available(lambda: _sitemaps(run.database, run.domain.id))
         new = [each for each in sitemaps.unread if each not in run.sitemaps]
         new = new[: MAX_SITEMAPS - len(run.sitemaps)]
-        await run.ask([], new)
+        await run.request([], new)
         if not run.waiting and not led:
             arrived = arrived or clock.now()
             settled = not new and not run.sitemaps & sitemaps.pending
@@ -82,7 +82,7 @@ async def _has_enough(run: IngestionRun, arrived: float) -> bool:
     """Whether to plan although sitemaps are still being read."""
     if clock.now() - arrived > SITEMAP_SECONDS:
         return True
-    known: int = await insist(lambda: run.database.fetchval(KNOWN, run.domain.id))
+    known: int = await retry_until_available(lambda: run.database.fetchval(KNOWN, run.domain.id))
     return known >= ENOUGH_PAGES
 
 
@@ -92,7 +92,7 @@ async def sources(run: IngestionRun) -> list[str]:
         return []
     homes = [page for page in run.pages.values() if page.reason == "homepage" or page.urgent]
     hosts = {page.state.host_id for page in run.pages.values() if page.state}
-    row = await insist(
+    row = await retry_until_available(
         lambda: run.database.fetchrow(
             SOURCES, run.domain.id, list(hosts), [page.page_id for page in homes]
         )

@@ -16,10 +16,10 @@ async def fetch(run: IngestionRun) -> None:
     await run.set_stage("fetching")
     run.wait_at_most(_patience(run))
     while True:
-        await run.look()
+        await run.poll()
         led = await run.follow()
         wave = next_wave(run)
-        await run.ask(wave)
+        await run.request(wave)
         if not run.waiting and not led and not wave:
             break
         if run.remaining <= 0:

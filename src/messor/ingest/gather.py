@@ -11,7 +11,7 @@ from uuid import UUID
 from messor.ingest.blocks import MAX_CHARS
 from messor.ingest.guidance import unreachable
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
-from messor.ingest.run import IngestionRun, PlannedPage, insist
+from messor.ingest.run import IngestionRun, PlannedPage, retry_until_available
 from messor.ingest.tiles import UsedPage
 from messor.store.database import Database
 
@@ -52,7 +52,7 @@ SELECT EXISTS (SELECT FROM messor.worker_leases
 
 async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage]]:
     """Every page of the plan with its result, and the content of those used."""
-    rows = await insist(
+    rows = await retry_until_available(
         lambda: run.database.fetch(CONTENTS, list(run.pages), run.key.started_at, MAX_CHARS)
     )
     contents = {row["page_id"]: row for row in rows}
@@ -108,8 +108,12 @@ def _content(planned: PlannedPage, page: IngestedPage, row: Any) -> UsedPage:
 async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> Circumstances:
     """Friction since the run began, risk, cooldowns, robots."""
     host_ids = {page.state.host_id for page in run.pages.values() if page.state}
-    rows = await insist(lambda: run.database.fetch(HOSTS, list(host_ids), run.domain.id))
-    logged = await insist(lambda: _friction(run.database, run.domain.id, run.key.started_at))
+    rows = await retry_until_available(
+        lambda: run.database.fetch(HOSTS, list(host_ids), run.domain.id)
+    )
+    logged = await retry_until_available(
+        lambda: _friction(run.database, run.domain.id, run.key.started_at)
+    )
     blocked = [
         f"{page.status or page.outcome}:{_place(page.url)}"
         for page in pages
@@ -130,7 +134,7 @@ async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> 
             for row in rows
             if row["refused"] and row["status_code"] is None
         ],
-        await insist(lambda: run.database.fetchval(WORKERS)),
+        await retry_until_available(lambda: run.database.fetchval(WORKERS)),
     )
 
 

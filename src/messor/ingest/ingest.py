@@ -11,7 +11,7 @@ from messor.ingest.plan import make_plan
 from messor.ingest.progress import Watch
 from messor.ingest.request import CheckedRequest, IngestRequest
 from messor.ingest.result import Ingestion, PlannedPageResult, RunOutcome, judge
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.ingest.tiles import tiles_of
 from messor.ledger.events import Event
 from messor.politeness import traffic
@@ -40,7 +40,7 @@ async def ingest(
     the site does afterwards is an outcome.
     """
     checked = CheckedRequest.understand(request)
-    run, beginnings = await insist(lambda: _begin(database, checked, watch))
+    run, beginnings = await retry_until_available(lambda: _begin(database, checked, watch))
     run.report()
     interrupted = True
     try:
@@ -53,7 +53,7 @@ async def ingest(
         await run.refresh()
         interrupted = False
     finally:
-        await run.put_back(interrupted=interrupted)
+        await run.restore(interrupted=interrupted)
     return await _conclude(run)
 
 
@@ -68,7 +68,7 @@ async def _begin(
             key = await runs.open_run(connection, checked, domain)
             beginnings: dict[int, str] = {}
             for url, reason in _first_pages(checked):
-                page_id = await page_requests.know(connection, domain, url, found_by="manual")
+                page_id = await page_requests.add(connection, domain, url, found_by="manual")
                 beginnings.setdefault(page_id, reason)
             await page_requests.open_again(connection, [url for url, _ in _first_pages(checked)])
             run = IngestionRun(database, checked, key, domain, watch)

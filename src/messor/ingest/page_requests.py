@@ -48,7 +48,7 @@ HOSTS_OF = "SELECT DISTINCT host_id FROM messor.crawl_tasks WHERE page_id = ANY 
 
 # In the given order. What is already due only moves up; what another run fetched meanwhile is
 # available, like all good content of the last day.
-ASK = """
+REQUEST = """
 UPDATE messor.crawl_tasks t
    SET due_at = least(t.due_at, messor.clock() - ($2 - w.place) * interval '1 millisecond'),
        priority = least(t.priority, $3), status = 'pending', retry_count = 0
@@ -133,7 +133,7 @@ SELECT r.id FROM messor.ingestion_runs r
 """
 
 # Of a domain crawled on request only, nothing becomes due again by itself.
-PUT_BACK = f"""
+RESTORE = f"""
 UPDATE messor.crawl_tasks t
    SET due_at = CASE WHEN $2 THEN NULL ELSE t.due_at END,
        priority = CASE WHEN t.priority > {ASKED_PRIORITY} THEN t.priority
@@ -190,7 +190,7 @@ class PageState:
         return self.good and self.fresh
 
     @property
-    def leads_on(self) -> bool:
+    def redirects(self) -> bool:
         """Whether it is known to redirect."""
         return self.outcome == "redirected" and self.fresh and self.location is not None
 
@@ -199,7 +199,7 @@ class PageState:
         return parse(self.location, self.url) if self.location else None
 
 
-async def know(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
+async def add(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
     """A page of the domain, on the frontier but not due; its host's robots.txt comes first."""
     await connection.execute(LOCK_DOMAIN, domain.id)
     url = await lanes.answering(connection, url)
@@ -216,11 +216,11 @@ async def know(connection: Connection, domain: Domain, url: Url, *, found_by: st
     return page_id
 
 
-async def ask(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
+async def request(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
     """Request pages next, in this order, at the run's pace; returns those that will be fetched."""
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)
-    requested = await connection.fetch(ASK, page_ids, len(page_ids), ASKED_PRIORITY)
+    requested = await connection.fetch(REQUEST, page_ids, len(page_ids), ASKED_PRIORITY)
     if pace.assisted:
         await connection.execute(LIFT, host_ids, ASSISTED_DELAY)
     await connection.execute(WAKE, host_ids, pace.delay, MODE_SECONDS, pace.assisted)
@@ -249,13 +249,13 @@ async def find_pages(database: Database, urls: Sequence[Url]) -> list[int | None
     return [found.get(place + 1) for place in range(len(urls))]
 
 
-async def put_back(
+async def restore(
     connection: Connection,
     domain_id: UUID,
     run_id: int,
     page_ids: Sequence[int],
     *,
-    only_asked: bool,
+    only_requested: bool,
 ) -> None:
     """Restore the frontier, except for what was done."""
     others = [
@@ -263,10 +263,10 @@ async def put_back(
     ]
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)
-    await connection.execute(PUT_BACK, page_ids, only_asked, others)
+    await connection.execute(RESTORE, page_ids, only_requested, others)
     if not others:
         await connection.execute(END_MODE, host_ids)
-        if only_asked:
+        if only_requested:
             await connection.execute(SHELVE_SITEMAPS, domain_id)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from messor.core import clock
 from messor.frontier.categories import categorise
 from messor.frontier.sample import SampleCandidate, sample
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.politeness.robots import RobotsCache
 from messor.web.urls import parse
 
@@ -42,7 +42,9 @@ class PlanCandidate:
 
 async def make_plan(run: IngestionRun, agent: str) -> None:
     """Fill the plan up to the mode's cap."""
-    rows = await insist(lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES))
+    rows = await retry_until_available(
+        lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES)
+    )
     candidates = await _allowed(run, [_candidate(run, row) for row in rows], agent)
     by_url = {candidate.sampled.url: candidate.page_id for candidate in candidates}
     cap = run.checked.terms.cap
@@ -72,7 +74,7 @@ async def _allowed(
     """Pages that robots.txt allows: a page that will be refused would waste a slot."""
     robots_cache = RobotsCache(run.database, agent)
     ids = {each.robots_id for each in candidates if each.robots_id is not None}
-    robots = await insist(lambda: robots_cache.get(ids))
+    robots = await retry_until_available(lambda: robots_cache.get(ids))
     return [
         each
         for each in candidates

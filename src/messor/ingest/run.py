@@ -26,7 +26,7 @@ OUTAGE_SECONDS = 60.0  # a database unavailable for longer ends the run
 Answer = TypeVar("Answer")
 
 
-async def insist(work: Callable[[], Awaitable[Answer]]) -> Answer:
+async def retry_until_available(work: Callable[[], Awaitable[Answer]]) -> Answer:
     """Retry for a while until the database is back; everything here is idempotent."""
     until = clock.now() + OUTAGE_SECONDS
     while True:
@@ -108,7 +108,7 @@ class IngestionRun:
         return [page for page in self.pages.values() if page.waits]
 
     @property
-    def only_asked(self) -> bool:
+    def only_requested(self) -> bool:
         return self.domain.harvest == "asked"
 
     def wait_at_most(self, seconds: float) -> None:
@@ -130,7 +130,7 @@ class IngestionRun:
         added = []
         for page_id, why in wanted:
             state = known[page_id]
-            settled = state.is_cached or state.leads_on
+            settled = state.is_cached or state.redirects
             position = len(self.pages) + len(self._dropped)
             page = PlannedPage(page_id, position, why, settled, urgent, done=settled, state=state)
             self.pages[page_id] = page
@@ -139,7 +139,7 @@ class IngestionRun:
         await self.transact(lambda connection: runs.plan(connection, self.key, rows))
         return added
 
-    async def ask(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
+    async def request(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
         """Request these pages from workers; no more than the mode still allows."""
         allowed = pages[: max(self.free, 0)]
         ids = [page.page_id for page in allowed] + list(sitemaps)
@@ -147,7 +147,7 @@ class IngestionRun:
             return
         self.sitemaps.update(sitemaps)
         requested = await self.transact(
-            lambda connection: page_requests.ask(connection, ids, self.pace)
+            lambda connection: page_requests.request(connection, ids, self.pace)
         )
         for page in allowed:
             page.asked = page.page_id in requested
@@ -162,7 +162,7 @@ class IngestionRun:
             page.state = found[page.page_id]
             page.cached, page.done = page.state.is_cached, True
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Read what workers have done; give up pages whose host stopped responding."""
         waiting = self.waiting
         found = await self._states([page.page_id for page in waiting]) if waiting else {}
@@ -175,7 +175,7 @@ class IngestionRun:
             elif page.state.silent:
                 page.given_up = True
                 self.silent_hosts.add(page.state.host_id)
-        if done and self.only_asked:
+        if done and self.only_requested:
             await self.transact(lambda connection: page_requests.settle(connection, done))
         self.report()
 
@@ -187,10 +187,10 @@ class IngestionRun:
         sources = [
             (page, page.state.target)
             for page in self.pages.values()
-            if page.done and page.state is not None and page.state.leads_on
+            if page.done and page.state is not None and page.state.redirects
         ]
         targets = [(page, target) for page, target in sources if target is not None]
-        found = await insist(
+        found = await retry_until_available(
             lambda: page_requests.find_pages(self.database, [target for _, target in targets])
         )
         led = [
@@ -216,13 +216,13 @@ class IngestionRun:
             self._dropped.append(page.page_id)
             del self.pages[page.page_id]
 
-    async def put_back(self, *, interrupted: bool) -> None:
+    async def restore(self, *, interrupted: bool) -> None:
         """Leave nothing due that was due for this run only."""
         ids = [*(page.page_id for page in self.pages.values() if page.asked), *self.sitemaps]
 
         async def act(connection: Connection) -> None:
-            await page_requests.put_back(
-                connection, self.domain.id, self.key.id, ids, only_asked=self.only_asked
+            await page_requests.restore(
+                connection, self.domain.id, self.key.id, ids, only_requested=self.only_requested
             )
             await runs.drop(connection, self.key, self._dropped)
             if interrupted:
@@ -253,10 +253,10 @@ class IngestionRun:
             async with self.database.transaction() as connection:
                 return await act(connection)
 
-        return await insist(once)
+        return await retry_until_available(once)
 
     async def _states(self, page_ids: Sequence[int]) -> dict[int, PageState]:
-        return await insist(
+        return await retry_until_available(
             lambda: page_requests.states(
                 self.database,
                 page_ids,

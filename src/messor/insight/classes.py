@@ -185,7 +185,7 @@ def _weights_of(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]
     return weights
 
 
-async def reckon(connection: Connection, domains: Sequence[str]) -> list[Classified]:
+async def compute_classes(connection: Connection, domains: Sequence[str]) -> list[Classified]:
     """Compute the classes of these domains; nothing is written."""
     facts = [_plain(row) for row in await connection.fetch(FACTS, sorted(set(domains)))]
     found = {fact["domain"]: features_of(fact) for fact in facts}
@@ -198,7 +198,7 @@ async def reckon(connection: Connection, domains: Sequence[str]) -> list[Classif
 
 async def classify(connection: Connection, domains: Sequence[str]) -> list[Classified]:
     """Store the classes of these domains, in the registry too; a reviewer's decision is final."""
-    found = await reckon(connection, domains)
+    found = await compute_classes(connection, domains)
     for one in found:
         reasons = msgspec.json.encode(one.reasons).decode()
         kept = await connection.fetchval(
@@ -221,7 +221,7 @@ async def override(
     """Store a reviewer's class; it is final, and its features are learned from."""
     if name not in CLASSES:
         raise UsageError(f"Unknown class {name!r}; available are {', '.join(CLASSES)}.")
-    (now,) = await reckon(connection, [domain])
+    (now,) = await compute_classes(connection, [domain])
     before = await connection.fetchrow(BEFORE, domain)
     if before is not None and before["decided_by"] is not None:
         await connection.execute(LEARN, list(before["features"]), before["class"], -1)

@@ -184,10 +184,10 @@ async def audit(
 ) -> ContractReport:
     """Run every check; `offered` are the modes of the caller's selector, None if it has none."""
     asking: dict[str, Callable[[ContractCheck], Awaitable[ContractFinding]]] = {
-        "INGEST_001": lambda check: _ask(database, check, window, POLICY_VERSION),
-        "INGEST_003": lambda check: _ask_robots(database, check, window, agent),
-        "INGEST_005": lambda check: _ask(database, check, window, EARLY_STOP),
-        "COMPLY_002": lambda check: _ask(
+        "INGEST_001": lambda check: _run_check(database, check, window, POLICY_VERSION),
+        "INGEST_003": lambda check: _check_robots(database, check, window, agent),
+        "INGEST_005": lambda check: _run_check(database, check, window, EARLY_STOP),
+        "COMPLY_002": lambda check: _run_check(
             database, check, window, msgspec.json.encode(POINTS).decode()
         ),
     }
@@ -197,7 +197,7 @@ async def audit(
             found = judge_modes(offered)
         else:
             ask = asking.get(check.id)
-            found = await ask(check) if ask else await _ask(database, check, window)
+            found = await ask(check) if ask else await _run_check(database, check, window)
         verdicts.append(ContractVerdict(check, found))
     return ContractReport(await database.fetchval("SELECT messor.clock()"), window, verdicts)
 
@@ -212,7 +212,7 @@ def judge_modes(offered: Collection[str] | None) -> ContractFinding:
     return ContractFinding(len(wanted), len(faults), faults[:MAX_EXAMPLES])
 
 
-async def _ask(
+async def _run_check(
     database: Database, check: ContractCheck, window: timedelta, *more: object
 ) -> ContractFinding:
     assert check.sql is not None
@@ -221,7 +221,7 @@ async def _ask(
     return ContractFinding(**{**row, "examples": list(row["examples"])})
 
 
-async def _ask_robots(
+async def _check_robots(
     database: Database, check: ContractCheck, window: timedelta, agent: str
 ) -> ContractFinding:
     """Check pages by parsing the stored robots.txt, which SQL cannot do."""

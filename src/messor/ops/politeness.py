@@ -79,7 +79,7 @@ class _Auditor:
         lane.count(request)
         if lane.gap is not None:
             self._report.count(lane.gap)
-        objections += await self._ask_robots(request)
+        objections += await self._check_robots(request)
         for kind, why in objections:
             lane.report.found[kind] += 1
             finding = PolitenessFinding(
@@ -92,7 +92,7 @@ class _Auditor:
             self._report.lanes.append(self._lane.report)
         self._lane = None
 
-    async def _ask_robots(self, request: LoggedRequest) -> list[Objection]:
+    async def _check_robots(self, request: LoggedRequest) -> list[Objection]:
         """Check a page against the version of robots.txt in force;
 
         robots.txt itself is always allowed.

@@ -49,13 +49,13 @@ async def readiness(database: Database) -> list[VitalCheck]:
     except UnavailableError:
         message = "is not the one this release needs"
         return [
-            VitalCheck("database", ok=True, said="answers"),
+            VitalCheck("database", ok=True, said="responds"),
             VitalCheck("schema", ok=False, said=message),
         ]
     except LOST_CONNECTION:
         return [VitalCheck("database", ok=False, said="does not respond")]
     return [
-        VitalCheck("database", ok=True, said="answers"),
+        VitalCheck("database", ok=True, said="responds"),
         VitalCheck("schema", ok=True, said="is current"),
     ]
 

@@ -25,7 +25,7 @@ from messor.registry.domains import Domain, Submission
 from messor.scout import candidates
 from messor.scout.judges.model import Judgement, SearchResult
 from messor.scout.judges.panel import Panel
-from messor.scout.savepoint import BAD_ROW, apart
+from messor.scout.savepoint import BAD_ROW, isolated
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 from messor.web.urls import url_hash
@@ -225,7 +225,7 @@ class Discovery:
         for result, judgement in judged:
             stats.total_processed += 1
             try:
-                async with apart(self._source) as connection:
+                async with isolated(self._source) as connection:
                     await self._one(connection, result, judgement, stats)
             except BAD_ROW as error:
                 stats.failures += 1

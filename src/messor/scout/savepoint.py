@@ -15,7 +15,7 @@ BAD_ROW = (MessorError, asyncpg.DataError, asyncpg.IntegrityConstraintViolationE
 
 
 @asynccontextmanager
-async def apart(source: Connection | Database) -> AsyncIterator[Connection]:
+async def isolated(source: Connection | Database) -> AsyncIterator[Connection]:
     """A transaction of its own, or a savepoint within the caller's."""
     if isinstance(source, Database):
         async with source.transaction() as connection:

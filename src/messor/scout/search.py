@@ -139,7 +139,7 @@ class _HoldLostError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _EngineCall:
     """One call of an engine."""
 
     request_id: UUID
@@ -218,16 +218,16 @@ class Searcher:
             notes.append(f"{hired.engine.title} was not used: {hired.breaker.sentence}")
             return None
         try:
-            asking = await self._set_aside(hired, request_id, token, notes)
+            asking = await self._reserve_price(hired, request_id, token, notes)
             if asking is None:
                 return None
-            return await self._ask(hired, wanted, asking, ticket, notes)
+            return await self._call_engine(hired, wanted, asking, ticket, notes)
         finally:
             ticket.give_back()
 
-    async def _set_aside(
+    async def _reserve_price(
         self, hired: ConfiguredEngine, request_id: UUID, token: UUID, notes: list[str]
-    ) -> _Asking | None:
+    ) -> _EngineCall | None:
         """Record that an engine is about to be called, and what that may cost."""
         cost = hired.engine.cost
         async with self._database.transaction() as connection:
@@ -248,7 +248,7 @@ class Searcher:
                     "for this month is used up."
                 )
                 return None
-            asking = _Asking(request_id, token, new_id(), month)
+            asking = _EngineCall(request_id, token, new_id(), month)
             made = await connection.fetchval(
                 ASK, request_id, token, asking.spend_id, hired.name, month, self._hold, cost
             )
@@ -256,11 +256,11 @@ class Searcher:
                 raise _HoldLostError
             return asking
 
-    async def _ask(
+    async def _call_engine(
         self,
         hired: ConfiguredEngine,
         wanted: WantedSerp,
-        asking: _Asking,
+        asking: _EngineCall,
         ticket: BreakerPermit,
         notes: list[str],
     ) -> SearchOutcome | None:
@@ -303,7 +303,7 @@ class Searcher:
         raise AssertionError
 
 
-async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool:
+async def _keep(connection: Connection, asking: _EngineCall, raw: RawAnswer) -> bool:
     kept = await connection.fetchval(
         KEEP,
         asking.request_id,
@@ -319,7 +319,7 @@ async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool
 
 
 async def _settle(
-    connection: Connection, hired: ConfiguredEngine, asking: _Asking, fault: SearchFaultError
+    connection: Connection, hired: ConfiguredEngine, asking: _EngineCall, fault: SearchFaultError
 ) -> float:
     """Record that no page came; returns for how many seconds the engine is not used."""
     cost = hired.engine.cost

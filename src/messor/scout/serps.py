@@ -22,7 +22,7 @@ from messor.errors import NotFoundError
 from messor.fetch.services import budget
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
 from messor.scout.engines.registry import engine_class
-from messor.scout.savepoint import BAD_ROW, apart
+from messor.scout.savepoint import BAD_ROW, isolated
 from messor.scout.search import usage_name
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
@@ -149,7 +149,7 @@ async def process_some(connection: Connection, limit: int = 100) -> int:
     rows = await connection.fetch(WAITING, limit)
     for row in rows:
         try:
-            async with apart(connection):
+            async with isolated(connection):
                 await process(connection, row["request_id"])
         except BAD_ROW as error:
             logger.warning("The response %s yields no page: %s", row["request_id"], error)

@@ -75,7 +75,7 @@ class KeywordJudge:
         ):
             self._weigh(text, weight, best)
         against = self._against.found_in(f"{result.title} {result.snippet}")
-        bystander = self._bystanders.look(title, result.snippet, result.domain.partition(".")[0])
+        bystander = self._bystanders.detect(title, result.snippet, result.domain.partition(".")[0])
         named = bool(self._organisations.found_in(title.name_alone))
         is_bystander = bystander.is_one(named_as_wanted=named)
         score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** (len(against) + is_bystander)
@@ -159,7 +159,7 @@ class OrganisationTypeJudge:
         title = Title.of(result.title, result.domain)
         label = result.domain.partition(".")[0].replace("-", " ")
         named = self._terms.found_in(title.organisation) or self._terms.found_in_label(label)
-        bystander = self._bystanders.look(title, result.snippet, label)
+        bystander = self._bystanders.detect(title, result.snippet, label)
         if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
             return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
         if named:

@@ -85,15 +85,15 @@ _COUNTED = re.compile(
     r"|shops|models|vacancies|jobs|replies|comments|likes|followers|members|posts|deals|places|providers)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?\s*$|^\s*(?:re:|\[\w+\]|#\w|@\w)", re.IGNORECASE)
+_QUESTION_OR_POST = re.compile(r"\?\s*$|^\s*(?:re:|\[\w+\]|#\w|@\w)", re.IGNORECASE)
 # First person singular: organisations say "we".
-_TELLS = re.compile(r"\b(?:I|I['\u2019](?:m|ve|d|ll)|[Mm]y|[Mm]yself)\b")
+_FIRST_PERSON = re.compile(r"\b(?:I|I['\u2019](?:m|ve|d|ll)|[Mm]y|[Mm]yself)\b")
 
 BY_NAME, BY_LABEL, BY_TITLE, BY_SNIPPET = 1.0, 0.8, 0.7, 0.4
 _ENOUGH = 0.7
 _ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name has a wanted term
 _SHORTEST_END = 4
-_MAX_SAYINGS = 2  # of a kind that count in one text
+_MAX_PHRASES = 2  # of a kind that count in one text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ class _Signs:
         self._weights: dict[str, float] = {}
         self._words: dict[str, list[str]] = {}
 
-    def hear(self, kind: str, word: str, weight: float, *, most: float = 100.0) -> None:
-        self._weights[kind] = min(self._weights.get(kind, 0.0) + weight, most)
+    def add(self, kind: str, word: str, weight: float, *, maximum: float = 100.0) -> None:
+        self._weights[kind] = min(self._weights.get(kind, 0.0) + weight, maximum)
         self._words.setdefault(kind, []).append(word)
 
     def verdict(self) -> Bystander:
@@ -135,13 +135,17 @@ class Bystanders:
         wanted = (*services, *relevance.terms, *relevance.organisation_terms)
         self._own = {stem(word) for text in wanted for word in text.split()}
         # A vertical that looks for universities ignores signs of teaching.
-        looked_for = set(relevance.organisation_terms)
-        kept = {kind: words for kind, words in NAMES.items() if not looked_for & set(_split(words))}
-        message = {
+        organisation_terms = set(relevance.organisation_terms)
+        kept = {
+            kind: words
+            for kind, words in NAMES.items()
+            if not organisation_terms & set(_split(words))
+        }
+        phrases = {
             kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES
         }
         self._kind_of_name = self._by_word(kept)
-        self._kind_of_saying = self._by_word(message)
+        self._kind_of_saying = self._by_word(phrases)
         self._names = Phrases(self._kind_of_name)
         self._sayings = Phrases(self._kind_of_saying)
         self._ends = [
@@ -161,24 +165,24 @@ class Bystanders:
             if not all(stem(word) in self._own for word in phrase.split()):
                 yield phrase
 
-    def look(self, title: Title, snippet: str, label: str) -> Bystander:
+    def detect(self, title: Title, snippet: str, label: str) -> Bystander:
         signs = _Signs()
         for name in self._names.found_in(title.name_alone):
-            signs.hear(self._kind_of_name[name], name, BY_NAME, most=1)
+            signs.add(self._kind_of_name[name], name, BY_NAME, maximum=1)
         if end := self._end_of(label):
-            signs.hear(self._kind_of_name[end], end, BY_LABEL)
+            signs.add(self._kind_of_name[end], end, BY_LABEL)
         for text, weight in ((title.topic, BY_TITLE), (snippet, BY_SNIPPET)):
             counted: Counter[str] = Counter()
             for saying in self._sayings.found_in(text):
                 kind = self._kind_of_saying[saying]
                 counted[kind] += 1
-                signs.hear(kind, saying, weight if counted[kind] <= _MAX_SAYINGS else 0.0)
-            if message := _TELLS.search(text):
-                signs.hear("is somebody's own account", message[0], weight)
+                signs.add(kind, saying, weight if counted[kind] <= _MAX_PHRASES else 0.0)
+            if match := _FIRST_PERSON.search(text):
+                signs.add("is a personal account", match[0], weight)
         if title.name_alone and f" on {title.name_alone}".lower() in title.topic.lower():
-            signs.hear("is a social network", f"on {title.name_alone}", BY_TITLE)
-        if many := _COUNTED.search(title.topic) or _ASKS.search(title.topic):
-            signs.hear("is about many", many[0].strip(), BY_TITLE)
+            signs.add("is a social network", f"on {title.name_alone}", BY_TITLE)
+        if many := _COUNTED.search(title.topic) or _QUESTION_OR_POST.search(title.topic):
+            signs.add("is about many", many[0].strip(), BY_TITLE)
         return signs.verdict()
 
     def _end_of(self, label: str) -> str:

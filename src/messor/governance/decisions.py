@@ -185,9 +185,9 @@ async def keep(
 
 
 async def decide_many(database: Database, names: Sequence[str], act: Act) -> list[BulkResult]:
-    """Apply one act to many domains, each in its own transaction;
+    """Apply one act to many domains, each in its own transaction.
 
-    a refusal does not stop the others.
+    A refusal does not stop the others.
     """
     verdicts: list[BulkResult] = []
     for name in names:
@@ -212,9 +212,9 @@ async def locked(connection: Connection, name: str, seen: str | None = None) -> 
 
 
 async def _notify(connection: Connection, domain: Domain, actor: str) -> None:
-    """Record an event for the sender of notices, who looks up the addresses;
+    """Record an event for the sender of notices, who looks up the addresses.
 
-    the ledger stores none.
+    The ledger stores none.
     """
     data = {
         "notice": "domain_rejected",

@@ -48,9 +48,10 @@ async def submit_domain(
     max_crawl_depth: int = 3,
     look: bool | None = None,
 ) -> Submitted:
-    """Submit a domain. A member's submission gets a pre-flight at once, a public one when a reviewer opens it.
+    """Submit a domain.
 
-    `look` overrides this.
+    A member's submission gets a pre-flight at once, a public one when a reviewer opens it; `look`
+    overrides this.
     """
     submission = Submission.understand(text)
     result = await submissions.ask(

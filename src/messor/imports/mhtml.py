@@ -123,9 +123,9 @@ class _Parts:
         return page
 
     def _until_bound(self) -> Iterator[bytes]:
-        """The bytes before the next delimiter of any enclosing message;
+        """The bytes before the next delimiter of any enclosing message.
 
-        everything left if there is none.
+        Everything left if there is none.
         """
         longest = max(map(len, self._bounds), default=0)
         self._ahead = b"\n" + self._ahead  # a body may be empty

@@ -52,9 +52,9 @@ Items: TypeAlias = Iterator[Item]
 
 
 def printable(text: str) -> str:
-    """Text safe for display and the ledger:
+    """Text safe for display and the ledger.
 
-    a file name may hold anything, control codes included.
+    A file name may hold anything, control codes included.
     """
     shown = mask_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
     if shown.isprintable():

@@ -147,9 +147,9 @@ def _read_folder(folder: Path, cap: int, base_url: str | None, originals: Origin
 
 
 def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
-    """Files in a stable order;
+    """Files in a stable order.
 
-    links to folders are not followed, unreadable folders are reported.
+    Links to folders are not followed, unreadable folders are reported.
     """
     for place, folders, files in os.walk(folder, onerror=closed.append, followlinks=False):
         folders.sort()
@@ -165,9 +165,9 @@ def _is_below(path: Path, root: Path) -> bool:
 
 
 def _may_hold_pages(path: Path) -> bool:
-    """Whether a name suggests a page;
+    """Whether a name suggests a page.
 
-    mirrors also store pages without a suffix, or as `view.php`.
+    Mirrors also store pages without a suffix, or as `view.php`.
     """
     if path.name.lower().endswith(PAGE_SUFFIXES + ARCHIVE_SUFFIXES):
         return True

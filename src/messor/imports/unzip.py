@@ -29,7 +29,7 @@ BROKEN_FILE = (EOFError, zlib.error, BombError)
 
 
 class Unzipped(io.RawIOBase):
-    """The bytes of a gzip file of one or many members;
+    """The bytes of a gzip file of one or many members.
 
     BROKEN_FILE where it is damaged or a bomb.
     """

@@ -62,9 +62,9 @@ async def plan(source: Connection | Database, run: KnownRun) -> list[ReviewedPag
 async def guidance(
     source: Connection | Database, run: KnownRun, pages: list[ReviewedPage]
 ) -> list[str]:
-    """What prevented success, and the current state of its hosts;
+    """What prevented success, and the current state of its hosts.
 
-    empty for a run that succeeded.
+    Empty for a run that succeeded.
     """
     if run.outcome in (None, "success"):
         return []

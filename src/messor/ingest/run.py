@@ -180,9 +180,9 @@ class IngestionRun:
         self.report()
 
     async def follow(self) -> list[PlannedPage]:
-        """Follow redirects of completed pages, as far as the mode allows;
+        """Follow redirects of completed pages, as far as the mode allows.
 
-        returns pages new to the plan.
+        Returns pages new to the plan.
         """
         sources = [
             (page, page.state.target)

@@ -170,7 +170,7 @@ async def store_tiles(
     *,
     answered: Sequence[str] | None,
 ) -> None:
-    """Store a run's tiles first;
+    """Store a run's tiles first.
 
     `answered` names the pages whose older tiles are removed, None means all.
     """

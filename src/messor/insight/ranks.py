@@ -1,4 +1,4 @@
-"""Ranks: a domain's position for each keyword over time, and losses with the page changes behind them.
+"""Ranks: a domain's position per keyword over time, and losses with their page changes.
 
 Only good snapshots count: between two of them nothing is known, and a failed one is not a rank.
 """

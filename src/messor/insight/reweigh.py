@@ -1,6 +1,6 @@
-"""Changes scoring weights:
+"""Changes scoring weights.
 
-they become the next version of the vertical, which is scored at once.
+They become the next version of the vertical, which is scored at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,1 @@
-"""Operations:
-
-audits, metrics and webhooks over what other packages recorded; only webhooks send requests.
-"""
+"""Audits, metrics and webhooks over what was recorded; only webhooks send requests."""

@@ -93,9 +93,9 @@ class _Auditor:
         self._lane = None
 
     async def _check_robots(self, request: LoggedRequest) -> list[Objection]:
-        """Check a page against the version of robots.txt in force;
+        """Check a page against the version of robots.txt in force.
 
-        robots.txt itself is always allowed.
+        Robots.txt itself is always allowed.
         """
         if request.kind == "robots" or request.is_look:  # a pre-flight reads robots.txt itself
             return []

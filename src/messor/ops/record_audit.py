@@ -163,9 +163,9 @@ def _unproven(archive: Path, row: Any) -> list[str]:
 
 
 def _is_proven(value: Any, proof: dict[str, Any], decoded: str) -> bool:
-    """Whether the quote occurs in the page and yields the value;
+    """Whether the quote occurs in the page and yields the value.
 
-    for third-party methods only the former.
+    For third-party methods only the former.
     """
     evidence = proof.get("evidence", {})
     quote, method = evidence.get("quote", ""), evidence.get("method", "")

@@ -153,9 +153,9 @@ async def judged(
 
 
 async def no_funds(connection: Connection, domain: Domain, year: int, *, actor: str) -> Domain:
-    """Record an admin's statement that there are no funds this year;
+    """Record an admin's statement that there are no funds this year.
 
-    the domain returns in the next.
+    The domain returns in the next.
     """
     low, high = NO_FUNDS_YEARS
     if not low <= year <= high:

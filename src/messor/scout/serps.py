@@ -1,6 +1,6 @@
-"""Result pages: stored responses become snapshots with ranked results. A missing page is a gap, never a rank.
+"""Result pages: stored responses become snapshots with ranked results.
 
-This module reads what was stored and requests nothing. A response is processed in one transaction,
+A missing page is a gap, never a rank. This module reads what was stored and requests nothing. A response is processed in one transaction,
 so that a crash leaves it waiting, and a better parser may process it again.
 """
 
@@ -238,9 +238,9 @@ def _distinct(results: Sequence[SerpResult]) -> list[SerpResult]:
 
 
 def _extras(page: SerpPage | None) -> str:
-    """Other content of the page, without NUL, which jsonb rejects;
+    """Other content of the page, without NUL, which jsonb rejects.
 
-    the response is stored as it came.
+    The response is stored as it came.
     """
     try:
         text = msgspec.json.encode(dict(page.extras) if page is not None else {}).decode()

@@ -89,7 +89,7 @@ async def ask_for_jobs(connection: Connection, vertical_id: UUID, limit: int = 1
 
 
 def _job(item: DueKeyword, rounds: int = 0, delay: timedelta = NOW) -> NewJob:
-    """The job that takes a keyword's page;
+    """The job that takes a keyword's page.
 
     `rounds` of attempts found no available engine before.
     """

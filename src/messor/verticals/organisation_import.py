@@ -1,6 +1,6 @@
-"""Imports organisations from a CSV file with a report per line;
+"""Imports organisations from a CSV file with a report per line.
 
-a bad line does not stop the others.
+A bad line does not stop the others.
 """
 
 from __future__ import annotations

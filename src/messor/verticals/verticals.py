@@ -108,9 +108,9 @@ class Applied:
 async def apply(
     connection: Connection, file: VerticalFile, *, actor: str
 ) -> tuple[Applied, list[KeyDifference]]:
-    """Apply a vertical;
+    """Apply a vertical.
 
-    returns it and what changed. Applying the same file again changes nothing.
+    Returns it and what changed. Applying the same file again changes nothing.
     """
     vertical = file.vertical
     before = await find(connection, vertical.name)

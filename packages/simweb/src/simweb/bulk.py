@@ -61,9 +61,9 @@ def _site(
 
 
 def _stalling_sites(first_address: int, count: int, *, tls: bool) -> list[Site]:
-    """Hosts whose pages never arrive:
+    """Hosts whose pages never arrive.
 
-    half of them stay silent, the others send a byte now and then.
+    Half of them stay silent, the others send a byte now and then.
     """
     flaws = [
         stalling(f"stalling-{number:03}.test", _STALLING_PAGES, drips=number % 2 == 1)

@@ -74,9 +74,9 @@ class World:
         *,
         secure: bool | None = None,
     ) -> SimResponse:
-        """The response to a GET;
+        """The response to a GET.
 
-        header names are in lower case. `secure` defaults to the site's.
+        Header names are in lower case. `secure` defaults to the site's.
         """
         site = self._by_host.get(host)
         if site is None:

@@ -1,7 +1,4 @@
-"""Relevance:
-
-whether a page is about a vertical's topic, by rules, reviewers' decisions or a model.
-"""
+"""Relevance of a page to a vertical's topic: by rules, reviewers' decisions or a model."""
 
 from messor.insight.relevance.classifier import Classifier, LabelledPage, Trained, train
 from messor.insight.relevance.flag import RelevanceFlag

@@ -1,4 +1,4 @@
-"""A small classifier trained on reviewers' decisions: logistic regression over words, in plain Python.
+"""A small classifier trained on reviewers' decisions: logistic regression over words.
 
 The rules' score is one of its features, so it starts from them and learns what they miss.
 Cross-validation never trains and tests on pages of the same domain, and the classifier is only

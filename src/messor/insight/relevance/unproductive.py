@@ -116,9 +116,9 @@ async def put_off(
 
 
 async def bring_back(connection: Connection, most: int = 1_000) -> int:
-    """Return pages to their usual frequency that need not be postponed any more;
+    """Return pages to their usual frequency that need not be postponed any more.
 
-    returns how many.
+    Returns how many.
     """
     status = await connection.execute(BRING_BACK, most)
     return int(status.rpartition(" ")[2])

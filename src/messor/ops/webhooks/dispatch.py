@@ -74,7 +74,7 @@ def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
 
 
 def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
-    """The job that sends an event to a webhook;
+    """The job that sends an event to a webhook.
 
     `what` distinguishes it from its other deliveries.
     """

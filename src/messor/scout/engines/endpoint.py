@@ -1,4 +1,4 @@
-"""HTTP access to a search engine: an operator endpoint that also supports GET and other key headers.
+"""HTTP access to a search engine: an operator endpoint with GET and other key headers.
 
 Everything else is the endpoint of `fetch.services`: one origin, no redirects, no proxy, a bound on
 what is read.

@@ -1,6 +1,6 @@
-"""What all engines share:
+"""What all engines share.
 
-one request, and telling a page from a refusal before anything is stored.
+One request, and telling a page from a refusal before anything is stored.
 """
 
 from __future__ import annotations

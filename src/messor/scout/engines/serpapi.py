@@ -1,6 +1,6 @@
-"""SerpApi:
+"""SerpApi: Google's page as JSON.
 
-Google's page as JSON. An `error` may come with 200: for an empty page or a failed search.
+An `error` may come with 200: for an empty page or a failed search.
 """
 
 from __future__ import annotations

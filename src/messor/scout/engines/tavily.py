@@ -1,6 +1,6 @@
-"""Tavily:
+"""Tavily: a search for programs, one page of up to twenty.
 
-a search for programs, one page of up to twenty. 432 and 433 mean that a limit is reached.
+432 and 433 mean that a limit is reached.
 """
 
 from __future__ import annotations

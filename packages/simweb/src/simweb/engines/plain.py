@@ -22,9 +22,9 @@ _RATE_LIMITED = {
 
 
 class SearXNGStandIn(EngineStandIn):
-    """Partial:
+    """Returns partial pages: one of its engines does not respond.
 
-    one of its engines does not respond. Without JSON among its formats it returns 403.
+    Without JSON among its formats it returns 403.
     """
 
     name = "searxng"

@@ -1,4 +1,4 @@
-"""A stand-in for an OpenAI-compatible endpoint: the wire of chat completions, and a trivial model.
+"""A stand-in for an OpenAI-compatible endpoint: chat completions by a trivial model.
 
 Like real ones it counts tokens, stops at the given limit, rejects unknown parts of requests and,
 unless configured otherwise, follows any instruction in the text it was given: a reader that is safe

@@ -34,7 +34,7 @@ NO_URL = "about:blank"
 
 
 def inspect_robots(given: Given) -> Found:
-    """`{robots_txt | robots_txt_b64, user_agent, url}` → whether it may be fetched, and by which rule."""
+    """`{robots_txt | robots_txt_b64, user_agent, url}` → may it be fetched, and by which rule."""
     if given.get("robots_txt") is None and given.get("robots_txt_b64") is not None:
         robots = Robots.parse(_body(given, "robots_txt_b64"))
     else:

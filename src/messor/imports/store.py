@@ -151,7 +151,7 @@ class ExistingPage:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPage:
-    """A page with its state and, unless its bytes are known, its parsed content and archive location."""
+    """A page with its state and, unless its bytes are known, its content and archive location."""
 
     candidate: ImportCandidate
     standing: ExistingPage

@@ -233,7 +233,7 @@ async def keywords_measured(
 async def movers(
     source: Connection | Database, applied: Applied, window: TimeSpan, *, limit: int = 20
 ) -> list[Moved]:
-    """Largest gains and losses since the previous window, over keywords with good snapshots in both."""
+    """Largest gains and losses since the previous window, over keywords seen well in both."""
     given = _given(applied, window, None)
     rows = await _fetch(source, MOVERS, *given, window.before.since, limit)
     return [Moved(**row) for row in rows]

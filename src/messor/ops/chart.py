@@ -26,7 +26,7 @@ BARS = 72  # height of the histogram's tallest bar
 
 
 def draw(report: PolitenessReport) -> str:
-    """Draw the smallest gap of each lane against the delay due, and the distribution of all gaps."""
+    """Draw the smallest gap of each lane against the delay due, and how all gaps spread."""
     judged = sorted((lane for lane in report.lanes if lane.smallest), key=_by_gap)
     shown, rest = judged[:MAX_SHOWN], judged[MAX_SHOWN:]
     parts = list(_heading(report))

@@ -205,7 +205,7 @@ async def results_of(
 
 
 class Discovery:
-    """Turns results into candidates for one session, each in its own or in the caller's transaction."""
+    """Turns results of one session into candidates, each in its own or the caller's transaction."""
 
     def __init__(
         self, source: Connection | Database, applied: Applied, session_id: UUID, panel: Panel

@@ -1,7 +1,8 @@
 """Result pages: stored responses become snapshots with ranked results.
 
-A missing page is a gap, never a rank. This module reads what was stored and requests nothing. A response is processed in one transaction,
-so that a crash leaves it waiting, and a better parser may process it again.
+A missing page is a gap, never a rank. This module reads what was stored and requests nothing. A
+response is processed in one transaction, so that a crash leaves it waiting, and a better parser may
+process it again.
 """
 
 from __future__ import annotations

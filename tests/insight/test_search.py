@@ -242,7 +242,7 @@ async def test_hostile_texts_are_indexed(database: Database) -> None:
     [
         ("", "The query is empty"), ("  -only -these ", "The query is empty"), ("!!! ()", "The query is empty"),
         ("a*", "is too short"), ("tea OR cof*", "combined with OR"), ("x" * 600, "at most"),
-        (" ".join(f"ab{n}*" for n in range(11)), "10 beginnings"),
+        (" ".join(f"ab{n}*" for n in range(11)), "10 prefixes"),
     ],
 )  # fmt: skip
 def test_questions_that_ask_nothing(typed: str, said: str) -> None:

@@ -113,7 +113,7 @@ def test_a_period_and_a_domain(messor: Messor, log: str) -> None:
 def test_an_unknown_domain(messor: Messor) -> None:
     said = messor("audit", "politeness", "--domain", "nobody.test")
     assert (said.code, len(said.err.splitlines())) == (4, 1)
-    assert "nobody.test is not known" in said.err
+    assert "Unknown domain nobody.test." in said.err
 
 
 @pytest.mark.parametrize(

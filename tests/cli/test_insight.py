@@ -58,7 +58,10 @@ def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     (shown,) = messor("scores", "show", "clinic.test", "--json").json
     assert sum(part["contribution"] for part in shown["parts"]) == shown["score"]
     assert "because".upper() in messor("scores", "show", "the clinic").out
-    assert "With 1 of 20 decisions" in messor("scores", "calibrate", "wellness").out
+    assert (
+        "Too few decisions to suggest a threshold: 1 of 20."
+        in messor("scores", "calibrate", "wellness").out
+    )
     for words, code, sentence in (
         (
             ("scores", "simulate", "wellness", "--weight", "beauty=1"),

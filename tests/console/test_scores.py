@@ -120,7 +120,7 @@ async def test_calibration_holds_judges_against_reviewers(
         "snippet quality",
         "confidence",
         "Brier",
-        "A threshold can be suggested from",
+        "Too few decisions to suggest a threshold",
     ):
         assert words in page.said, words
 

@@ -94,7 +94,7 @@ def _suggestion(pairs: Sequence[tuple[float, bool]], right: int) -> tuple[float 
     if len(pairs) < MIN_DECISIONS:
         return (
             None,
-            f"A threshold can be suggested from {MIN_DECISIONS} decisions on; there are {len(pairs)}.",
+            f"Too few decisions to suggest a threshold: {len(pairs)} of {MIN_DECISIONS}.",
         )
     if right in {0, len(pairs)}:
         return None, "All decisions are the same, so no threshold can be derived."

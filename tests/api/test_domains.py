@@ -239,7 +239,7 @@ async def test_urls_go_by_their_domain(admin: httpx.AsyncClient) -> None:
     taken = (await admin.post("/api/v1/urls", json={**given, "submit": True})).json()
     assert taken["outcome"] == "remembered"
     decided = (await decide(admin, "a.org", act="approve")).json()
-    assert "1 submitted URLs" in decided["said"]
+    assert "1 submitted URL is crawled with it" in decided["said"]
     crawling = (await admin.post("/api/v1/urls", json={"url": "https://a.org/more"})).json()
     assert crawling["outcome"] == "crawling"
     assert crawling["page_id"]

@@ -180,7 +180,7 @@ async def test_a_place_that_closed_meanwhile_is_not_reached(
         msgspec.json.decode(row["payload"]), deliver.DeliveryRequest, strict=False
     )
     strict = deliver.WebhookSender(Settings(data_dir=tmp_path), database)
-    with pytest.raises(JobError, match="may not be told"):
+    with pytest.raises(JobError, match="Events may not be sent to this URL"):
         await strict.deliver(order)
     assert receiver.got == []
 
@@ -195,7 +195,7 @@ async def test_deliveries_are_listed_and_sent_once_more(
         await settled(database, done=1)
     [first] = (await admin.get(f"{path}/deliveries")).json()["items"]
     assert (first["state"], first["status"], first["attempts"]) == ("done", 200, 2)
-    assert first["last_error"] == "It answered 500."
+    assert first["last_error"] == "It returned 500."
     again = await admin.post(f"{path}/deliveries/{first['id']}/redeliver")
     assert again.status_code == 202
     async with working(settings, database):
@@ -218,7 +218,7 @@ async def test_what_was_given_up_goes_on_under_its_own_job(
         await settled(database, dead=1)
         await admin.patch(path, json={"is_active": True})
         [dead] = (await admin.get(f"{path}/deliveries")).json()["items"]
-        assert dead["last_error"] == "It answered 410."
+        assert dead["last_error"] == "It returned 410."
         sent = await admin.post(f"{path}/deliveries/{dead['id']}/redeliver")
         assert sent.json()["job_id"] == dead["id"]
         await settled(database, done=1)

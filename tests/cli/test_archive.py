@@ -130,7 +130,7 @@ def test_one_domain_and_a_sample(shop: Shop, messor: Messor) -> None:
     run(shop.run(AS_BEFORE, raw_hash(SHELL.encode())))
     said = messor("archive", "verify", "--domain", "two.test")
     assert said.code == 8
-    assert f"of {len(PATHS)} snapshots are not what the archive holds" in said.out
+    assert f"of {len(PATHS)} snapshots do not match the archive" in said.out
     assert "To repair: messor archive verify --repair" in said.err
     said = messor("archive", "verify", "--sample", "3", "--json")
     assert (said.code, said.json["examined"]) == (8, 3)
@@ -194,4 +194,4 @@ def test_bytes_on_another_machine_are_no_fault(shop: Shop, messor: Messor) -> No
     (shop.settings.data_dir / "archive").rename(shop.settings.data_dir / "moved")
     said = messor("archive", "verify", "--json")
     assert (said.code, said.json["elsewhere"]) == (0, len(addresses()))
-    assert "lie on other machines" in said.json["verdict"]
+    assert "are on other machines" in said.json["verdict"]

@@ -17,7 +17,7 @@ from tests.cli.conftest import Messor
 from tests.ops.logs import BARE_SITE, many
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-CLEAN = "0 of 300 requests came early, and none was made where it should not have been."
+CLEAN = "0 of 300 requests came early, and none was sent where it should not have been."
 
 
 async def execute(dsn: str, *scripts: str) -> None:
@@ -60,7 +60,7 @@ def test_what_was_found_is_listed_and_exits_with_eight(messor: Messor, log: str)
     assert said.code == 8
     assert said.out.splitlines()[1].startswith("h2.bulk.test")  # the worst first
     assert "http://h2.bulk.test/page" in said.out
-    assert "came 400 ms after the request before it; 1,000 ms were due" in said.out
+    assert "came 400 ms after the previous request; 1,000 ms were due" in said.out
     assert said.err.startswith("messor: 1 of 300 requests came early")
     assert len(said.err.splitlines()) == 1
 
@@ -113,7 +113,7 @@ def test_a_period_and_a_domain(messor: Messor, log: str) -> None:
 def test_an_unknown_domain(messor: Messor) -> None:
     said = messor("audit", "politeness", "--domain", "nobody.test")
     assert (said.code, len(said.err.splitlines())) == (4, 1)
-    assert "nobody.test is not known" in said.err
+    assert "Unknown domain nobody.test." in said.err
 
 
 @pytest.mark.parametrize(

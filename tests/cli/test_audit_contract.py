@@ -39,7 +39,7 @@ def test_without_any_run_there_is_no_data_and_nothing_is_broken(messor: Messor) 
 def test_a_kept_contract_in_words_and_as_json(messor: Messor, run: str) -> None:
     said = messor("audit", "contract", "--within", "24h")
     assert said.code == 0
-    assert "runs judged: 1, broken: 0" in said.out
+    assert "runs checked: 1, broken: 0" in said.out
     found = json.loads(messor("audit", "contract", "--json").out)
     assert found["kept"] is True
     assert [check["id"] for check in found["checks"]] == [

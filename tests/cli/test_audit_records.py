@@ -54,7 +54,7 @@ async def _run(dsn: str, sql: str) -> None:
 def test_nothing_to_judge(messor: Messor) -> None:
     said = messor("audit", "records")
     assert said.code == 0, said.err
-    assert "There are no records to judge yet." in said.out
+    assert "There are no records to check yet." in said.out
 
 
 def test_a_sound_shop_and_each_harm_done_to_it(shop: Messor, dsn: str, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_sound_shop_and_each_harm_done_to_it(shop: Messor, dsn: str, tmp_path:
     assert said.json["records"] > 1
     states = {check["id"]: check["state"] for check in said.json["checks"]}
     assert states == dict.fromkeys((check.id for check in CHECKS), "pass")
-    assert "records are whole" in shop("audit", "records").out
+    assert "records are complete" in shop("audit", "records").out
     for harm, check in HARM.items():
         asyncio.run(_run(dsn, "CREATE TABLE messor.kept AS TABLE messor.records"))
         asyncio.run(_run(dsn, "CREATE TABLE messor.kept_products AS TABLE messor.products"))

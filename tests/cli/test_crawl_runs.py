@@ -240,7 +240,7 @@ def test_a_disk_that_gets_low_midway_is_told_and_the_run_goes_on_after(
     said = messor("crawl", HOME, "--delay", "0.3", "--json")
     assert said.code == 0, said.err
     assert said.err.count("Fetching and extracting are paused: the disk is full.") == 1
-    assert said.err.count("There is room on the disk again: work goes on.") == 1
+    assert said.err.count("There is enough disk space again: work resumes.") == 1
     assert said.json["fetched"] == len(pages_asked(web))
 
 

@@ -51,7 +51,7 @@ def test_workflow_2(messor: Messor) -> None:
 def test_no_and_yes_again(messor: Messor) -> None:
     messor("domains", "submit", "spam.example")
     said = messor("domains", "reject", "spam.example", "--reason", "a shop", "--notify", "--json")
-    assert (said.json["status"], "Nobody has told its submitter" in said.err) == ("rejected", True)
+    assert (said.json["status"], "Its submitter was not notified" in said.err) == ("rejected", True)
     assert "was rejected: a shop." in messor("domains", "submit", "spam.example").err
     said = messor("domains", "submit", "spam.example", "--context", "not a shop", "--json")
     assert said.json["outcome"] == "resubmitted"

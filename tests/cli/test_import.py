@@ -74,7 +74,7 @@ def test_good_and_bad_together_is_a_success(messor: Messor, about: Path, tmp_pat
     said = messor("import", *words)
     assert said.code == 0
     assert "cut.warc: the file breaks off" in said.err
-    assert "not a HAR file" in said.out
+    assert "not a readable HAR file" in said.out
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_zip_file_is_told_to_be_unpacked(messor: Messor, tmp_path: Path) -> No
         file.writestr("a.html", "<p>a")
     done = messor("import", str(tmp_path / "pages.zip"), "--url", "https://one.test/", "--approve")
     assert done.code == 7
-    assert "unpack it" in done.out + done.err
+    assert "extract it" in done.out + done.err
 
 
 def test_a_large_page_is_read_in_a_process_of_its_own(messor: Messor, tmp_path: Path) -> None:

@@ -37,11 +37,11 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
     assert more["next"] is None
     assert "No results." in messor("search", "elephants").err
     for words, sentence in (
-        (("search", "--", "-skin"), "Say what to look for"),
+        (("search", "--", "-skin"), "The query is empty"),
         (("search", "skin", "--price", "cheap"), "--price 'cheap' is not a range"),
         (("search", "skin", "--price", "a.."), "--price 'a' is not a number"),
-        (("search", "skin", "--price", "9..1"), "the first is the greater"),
-        (("search", "skin", "--after", "!"), "no cursor"),
+        (("search", "skin", "--price", "9..1"), "exceeds maximum"),
+        (("search", "skin", "--after", "!"), "Invalid cursor"),
     ):
         refused = messor(*words)
         assert refused.code == 2
@@ -58,12 +58,19 @@ def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     (shown,) = messor("scores", "show", "clinic.test", "--json").json
     assert sum(part["contribution"] for part in shown["parts"]) == shown["score"]
     assert "REASON" in messor("scores", "show", "the clinic").out
-    assert "With 1 of 20 decisions" in messor("scores", "calibrate", "wellness").out
+    assert (
+        "Too few decisions to suggest a threshold: 1 of 20."
+        in messor("scores", "calibrate", "wellness").out
+    )
     for words, code, sentence in (
-        (("scores", "simulate", "wellness", "--weight", "beauty=1"), 2, "no part 'beauty'"),
+        (
+            ("scores", "simulate", "wellness", "--weight", "beauty=1"),
+            2,
+            "Unknown score component 'beauty'",
+        ),
         (("scores", "simulate", "wellness", "--weight", "cost"), 2, "PART=NUMBER"),
         (("scores", "apply", "nothing"), 4, "nothing"),
-        (("scores", "show", "nobody"), 4, "neither a domain nor an organisation"),
+        (("scores", "show", "nobody"), 4, "neither a known domain nor a known organisation"),
     ):
         refused = messor(*words)
         assert (refused.code, sentence in refused.err) == (code, True), refused.err

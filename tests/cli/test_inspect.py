@@ -135,7 +135,7 @@ def test_page_shows_gates_block_and_signals() -> None:
     assert bare["gates"] == ["size", "spa_shell", "text_ratio"]
     assert unknown["blocked"] == nobody
     assert unknown["signals"] == ["trace:akamai"]
-    assert wrong["error"] == "status: a number is needed"
+    assert wrong["error"] == "status: give a number"
     assert "html" in none["error"]
 
 

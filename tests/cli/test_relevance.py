@@ -51,7 +51,7 @@ def test_learning_is_measured_before_it_judges(fund: Messor) -> None:
     assert "40 are needed" in fund("relevance", "versions", "funding").out
     refused = fund("relevance", "switch", "funding", "1")
     assert refused.code == 5
-    assert "may not judge" in refused.err
+    assert "cannot be activated" in refused.err
     assert fund("relevance", "switch", "funding", "rules").code == 0
 
 

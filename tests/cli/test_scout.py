@@ -119,8 +119,8 @@ def test_a_searxng_whose_engines_are_all_dead_is_told(
         assert said.code != 0
         assert "google: Suspended: CAPTCHA" in said.err
         assert "are still due. Check the engines: messor doctor" in said.err
-        assert "brought no page" in messor("scout", "sessions", "--json").json[0]["said"]
-        assert "searches brought no page" in messor("scout", "sessions").out
+        assert "returned no page" in messor("scout", "sessions", "--json").json[0]["said"]
+        assert "searches returned no page" in messor("scout", "sessions").out
         # Nothing was spent: another engine is asked in the same window.
         monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__URL", serper.base_url)
         monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__KEY", KEY)

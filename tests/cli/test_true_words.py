@@ -86,11 +86,11 @@ def test_a_submitter_is_told_by_a_webhook_or_by_nobody(messor: Messor) -> None:
     for name in ("one.org", "two.org"):
         messor("domains", "submit", name)
     reject = ("--reason", "a shop", "--notify")
-    assert "Nobody has told its submitter" in messor("domains", "reject", "one.org", *reject).err
+    assert "Its submitter was not notified" in messor("domains", "reject", "one.org", *reject).err
     hook = ("webhooks", "add", "https://hooks.example.org/", "--type", "submitter.notice")
     assert messor(*hook).code == 0
     assert (
-        "goes to 1 webhook, which has to pass it on"
+        "goes to 1 webhook, which has to deliver it"
         in messor("domains", "reject", "two.org", *reject).err
     )
 

@@ -22,7 +22,7 @@ def test_the_life_of_a_webhook(messor: Messor) -> None:
     assert messor("webhooks", "pause", name, "--json").json["is_active"] is False
     refused = messor("webhooks", "try", name)
     assert refused.code == 5
-    assert "switch it on" in refused.err
+    assert "activate it" in refused.err
     assert messor("webhooks", "resume", name, "--json").json["is_active"] is True
     changed = messor("webhooks", "types", name, "--all-types", "--json")
     assert changed.json["types"] == []

@@ -183,7 +183,7 @@ async def test_submit_a_page_and_accept_the_offer(
         page.get_by_text("Would you like to submit foodbank.org for review?")
     ).to_be_visible()
     await page.get_by_role("button", name="Submit for review").click()
-    await expect(page.get_by_text("is crawled when it is approved")).to_be_visible()
+    await expect(page.get_by_text("is crawled once it is approved")).to_be_visible()
     assert await status_of(database, "foodbank.org") == "pending_review"
     await context.close()
 

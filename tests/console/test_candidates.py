@@ -75,7 +75,7 @@ async def test_to_reject_needs_a_reason(reviewer: Visitor, database: Database) -
     path, here = f"/candidates/{first.id}/decide", f"/candidates?at={first.id}"
     form = {"act": "reject", "reason": "  ", "here": here}
     answer = await reviewer.send("/candidates", path, form)
-    assert "needs a reason" in (await reviewer.get(answer.place)).said
+    assert "Give a reason for the rejection." in (await reviewer.get(answer.place)).said
     assert (await candidates.get(database, first.id)).status == "PENDING_REVIEW"
     await reviewer.send("/candidates", path, {"act": "reject", "reason": "a shop"})
     now = await candidates.get(database, first.id)
@@ -92,7 +92,7 @@ async def test_nobody_decides_over_somebody_elses_decision(
         await candidates.reject(connection, taken, actor=TESTER, reason="a directory")
     form = {"act": "approve", "seen": "PENDING_REVIEW"}
     answer = await reviewer.send("/candidates", f"/candidates/{first.id}/decide", form)
-    assert "when you looked" in (await reviewer.get(answer.place)).said
+    assert "when you opened it" in (await reviewer.get(answer.place)).said
     assert (await candidates.get(database, first.id)).status == "REJECTED"
 
 
@@ -115,7 +115,7 @@ async def test_many_at_once_each_for_itself(reviewer: Visitor, database: Databas
     answer = await reviewer.send("/candidates", "/candidates", [*form, ("act", "approve")])
     said = (await reviewer.get(answer.place)).said
     assert "2 of 3 candidates: approve done." in said
-    assert "does not wait for review" in said
+    assert "does not await review" in said
     assert len(await waiting(database)) == 1
     answer = await reviewer.send("/candidates", "/candidates", [*form, ("act", "reject")])
     assert "A reason is required" in (await reviewer.get(answer.place)).said

@@ -152,7 +152,7 @@ async def test_what_cannot_be_asked_is_told_in_the_form(
     submitter = await enter(console, Role.SUBMITTER)
     page = await submitter.send(PATH, PATH, {"address": "http://one.test/", "mode": "light"})
     assert page.status == 409
-    assert "waits for review" in page.said
+    assert "awaits review" in page.said
     viewer = await enter(console, Role.VIEWER)
     assert 'name="mode"' not in (await viewer.get(PATH)).text
     token = await viewer.token("/account")

@@ -100,7 +100,7 @@ async def test_nobody_decides_over_somebody_elses_decision(
     )
     late = {"act": "blacklist", "reason": "no", "seen": "pending_review"}
     answer = await reviewer.post("/domains/foodbank.org/decide", late, csrf=token)
-    assert "was pending_review when you looked" in (await reviewer.get(answer.place)).said
+    assert "was pending_review when you opened it" in (await reviewer.get(answer.place)).said
     assert await status_of(database, "foodbank.org") == "rejected"
 
 

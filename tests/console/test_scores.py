@@ -79,9 +79,9 @@ async def test_a_simulation_writes_nothing(reviewer: Visitor, database: Database
     "query, said",
     [
         ("visibility=heavy", "is not a number"),
-        ("visibility=-1", "0 to 100"),
-        ("visibility=nan", "0 to 100"),
-        ("&".join(f"{part}=0" for part in WEIGHTS), "Some weight must be more than 0"),
+        ("visibility=-1", "between 0 and 100"),
+        ("visibility=nan", "between 0 and 100"),
+        ("&".join(f"{part}=0" for part in WEIGHTS), "At least one weight must exceed 0"),
     ],
 )
 async def test_weights_that_cannot_be_are_refused(
@@ -105,7 +105,7 @@ async def test_weights_are_put_in_force_as_the_next_version(
     assert now.vertical.scoring.weights["content_change"] == 0.9
     assert f"were scored with version {NOW + 1}" in (await reviewer.get(answer.place)).said
     late = await reviewer.send("/scores/simulate?vertical=wellness", "/scores", form)
-    assert "look again" in (await reviewer.get(late.place)).said
+    assert "reload and try again" in (await reviewer.get(late.place)).said
     assert (await verticals.get(database, "wellness")).vertical.version == NOW + 1
 
 
@@ -120,7 +120,7 @@ async def test_calibration_holds_judges_against_reviewers(
         "snippet quality",
         "confidence",
         "Brier",
-        "no threshold can be suggested",
+        "Too few decisions to suggest a threshold",
     ):
         assert words in page.said, words
 
@@ -163,5 +163,5 @@ async def test_a_file_that_cannot_be_changed_safely_is_refused(database: Databas
     async with database.transaction() as connection:
         file = files.understand(source.replace(inline, dotted), "mine.toml")
         applied, _ = await verticals.apply(connection, file, actor="test")
-    with pytest.raises(UsageError, match="cannot be changed here"):
+    with pytest.raises(UsageError, match="cannot be changed automatically"):
         with_weights(applied, {"cost": 7.0})

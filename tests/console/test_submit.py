@@ -79,7 +79,7 @@ async def test_one_page(admin: Visitor, database: Database) -> None:
     assert "Would you like to submit foodbank.org for review?" in offered
     assert await database.fetchval("SELECT count(*) FROM messor.domains") == 0
     taken = await submit(admin, address=address, accept="1", context="housing help")
-    assert "is crawled when it is approved" in taken
+    assert "is crawled once it is approved" in taken
     await admin.send("/domains", "/domains/foodbank.org/decide", {"act": "approve"})
     urls = [row["url"] for row in await database.fetch("SELECT url FROM messor.pages")]
     assert "https://foodbank.org/services/housing" in urls

@@ -126,7 +126,7 @@ async def test_organisations_are_taken_line_by_line(reviewer: Visitor, database:
     bad = "name,domains\nOther,glow.test\nThird,third.test\n"
     refused = await reviewer.send(path, path, {"lines": bad})
     assert refused.status == 422
-    assert "glow.test belongs to Glow already" in refused.said
+    assert "glow.test already belongs to Glow" in refused.said
     assert "Third" in (await reviewer.get(path)).said, "a bad line keeps no other from being taken"
 
 

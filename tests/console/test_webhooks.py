@@ -92,7 +92,7 @@ async def test_deliveries_are_told_with_their_errors_and_sent_again(
         await happen(database, "test.event")
         await settled(database, done=1)
     page = await admin.get(path)
-    assert "It answered 500." in page.said
+    assert "It returned 500." in page.said
     assert "2 of 12" in page.said
     assert "delivered" in page.said
     job = await database.fetchval("SELECT id FROM messor.jobs")
@@ -110,7 +110,7 @@ async def test_paused_resumed_tried_and_deleted(
     assert (await admin.send(path, path, {"act": "pause"})).status == 303
     tried = await admin.send(path, path, {"act": "try"})
     assert tried.status == 422
-    assert "switch it on" in tried.said
+    assert "activate it" in tried.said
     await admin.send(path, path, {"act": "resume"})
     await admin.send(path, path, {"act": "try"})
     async with working(opened, database):

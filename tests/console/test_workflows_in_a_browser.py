@@ -186,7 +186,7 @@ async def test_a_page_of_an_unknown_domain_waits_for_its_approval(scene: Scene) 
         "Housing help"
     )
     await scene.submitter.get_by_role("button", name="Submit for review").click()
-    await expect(scene.submitter.get_by_text("is crawled when it is approved")).to_be_visible()
+    await expect(scene.submitter.get_by_text("is crawled once it is approved")).to_be_visible()
 
     reviewer = await scene.review("foodbank.test")
     dossier = reviewer.locator("#dossier")

@@ -97,18 +97,18 @@ async def test_the_delay_says_which_of_its_parts_counts(database: Database, tmp_
     async def pace() -> str:
         return facts(await explain(database, settings, url))["pace"][1]
 
-    assert "every 0.01 s at most: Crawl-delay in robots.txt" in await pace()
+    assert "every 0.01 s: Crawl-delay in robots.txt" in await pace()
     await database.fetch("UPDATE messor.domains SET crawl_delay_seconds = 0.5")
-    assert "every 0.5 s at most: the domain's own delay" in await pace()
+    assert "every 0.5 s: the domain's own delay" in await pace()
     await database.fetch("UPDATE messor.domains SET crawl_delay_seconds = NULL")
-    assert "every 1 s at most: the default" in await pace()
+    assert "every 1 s: the default" in await pace()
     await database.fetch(
         """UPDATE messor.lanes SET mode_delay = 0.8,
                   mode_until = messor.clock() + interval '1 minute'"""
     )
-    assert "every 0.8 s at most: the ingestion in progress" in await pace()
+    assert "every 0.8 s: the ingestion in progress" in await pace()
     await set_risk(database, 30)
-    assert "every 1.2 s at most: risk is medium" in await pace()
+    assert "every 1.2 s: risk is medium" in await pace()
 
 
 async def set_risk(database: Database, score: float) -> None:
@@ -140,7 +140,7 @@ async def test_a_critical_host_is_put_off_until_it_has_decayed(
     assert explanation.verdict == "deferred"
     says, sentence = facts(explanation)["risk"]
     assert says == "later"
-    assert "risk 90 (critical): left alone until" in sentence
+    assert "risk 90 (critical): not contacted until" in sentence
     # A person asked for pages in spite of it.
     await database.fetch(
         "UPDATE messor.lanes SET assisted_until = messor.clock() + interval '1 minute'"
@@ -162,7 +162,7 @@ async def test_a_host_waits_for_the_risk_of_its_main_host(
         )
         explanation = await explain(database, web.settings(), "http://side.one.test/")
     assert explanation.verdict == "deferred"
-    assert "for the sake of one.test" in facts(explanation)["risk"][1]
+    assert "because of one.test" in facts(explanation)["risk"][1]
 
 
 async def test_friction_gates_and_blocks_of_a_page_are_told(
@@ -186,7 +186,7 @@ async def test_a_page_that_asks_not_to_be_kept(database: Database, tmp_path: Pat
         await crawl(web.settings(), database)
         explanation = await explain(database, web.settings(), "http://one.test/")
     assert explanation.verdict == "allowed"
-    assert "not kept: the page forbids indexing" in facts(explanation)["keep"][1]
+    assert "not stored: the page forbids indexing" in facts(explanation)["keep"][1]
 
 
 async def test_sitemap_category_and_terms_are_told(database: Database, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_sitemap_category_and_terms_are_told(database: Database, tmp_path:
     assert "category contact" in said["page"][1]
     assert "last changed 2026-01-05" in said["page"][1]
     assert "only HTTP is used" in said["terms"][1]
-    assert "noindex and nofollow are not heeded" in said["terms"][1]
+    assert "noindex and nofollow are ignored" in said["terms"][1]
 
 
 async def test_a_page_nobody_asked_for_is_not_due(database: Database, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ async def test_a_page_nobody_asked_for_is_not_due(database: Database, tmp_path: 
         explanation = await explain(database, web.settings(), "http://one.test/open")
         unknown = await explain(database, web.settings(), "http://one.test/unknown")
     assert (explanation.verdict, unknown.verdict) == ("deferred", "deferred")
-    assert "nobody asked" in facts(explanation)["schedule"][1]
+    assert "was not requested" in facts(explanation)["schedule"][1]
 
 
 async def test_traps_and_full_families_are_told(database: Database, tmp_path: Path) -> None:
@@ -282,6 +282,6 @@ async def test_what_people_hold_back_is_told(database: Database, tmp_path: Path)
     )
     paused = await explain(database, settings, "http://one.test/")
     assert paused.verdict == "deferred"
-    assert "paused by somebody, due " in facts(paused)["schedule"][1]
+    assert "paused by a person, due " in facts(paused)["schedule"][1]
     await database.fetch("UPDATE messor.crawl_tasks SET status = 'cancelled' WHERE kind = 'page'")
     assert (await explain(database, settings, "http://one.test/")).verdict == "denied"

@@ -193,7 +193,7 @@ async def test_everything_on_one_disk_that_fills_and_grows(
             assert running.process.poll() is None
             assert running.workers == before
             await _assert_whole(database, settings)
-            await until(lambda: "There is room on the disk again" in running.said)
+            await until(lambda: "There is enough disk space again" in running.said)
 
 
 async def test_a_workers_archive_on_a_small_disk_that_fills_and_grows(

@@ -250,7 +250,7 @@ async def test_a_page_that_was_forgotten_is_asked_for_again(bench: Bench) -> Non
     await bench.database.fetch("DELETE FROM messor.pages WHERE id = $1", page_id)
     await bench.step()
     noted = await bench.now(candidate)
-    assert noted.crawl_note == "The page was forgotten before it was read."
+    assert noted.crawl_note == "The page was removed before it was read."
 
 
 async def test_an_erased_page_is_not_asked_for(bench: Bench) -> None:

@@ -281,7 +281,7 @@ async def test_a_new_page_of_a_harvested_site_is_due_as_after_a_fetch(
     "status, sentence",
     [
         (None, "one.test is not known; submit it: messor domains submit one.test"),
-        ("pending_review", "waits for review"),
+        ("pending_review", "awaits review"),
         ("rejected", "was rejected: because"),
         ("suspended", "is suspended"),
         ("blacklisted", "is blacklisted: because"),
@@ -440,8 +440,8 @@ async def test_what_cannot_be_imported_is_told_and_stops_nothing(
     assert "--url" in (told["a"] or "")
     assert told["b"] == "the file is empty"
     assert "larger than 4000 bytes" in (told["c"] or "")
-    assert "not a HAR file" in (told["d"] or "")
-    assert "unpacked" in (told["e"] or "")
+    assert "not a readable HAR file" in (told["d"] or "")
+    assert "decompressed" in (told["e"] or "")
     assert "registrable" in (told["f"] or "")
     assert told["i"] == "there is no such file"
     assert told["j"] == "this is neither a file nor a folder"

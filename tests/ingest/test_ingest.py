@@ -504,7 +504,7 @@ async def test_a_refused_domain_is_a_conflict_with_its_reason(
 @pytest.mark.parametrize(
     "values, word",
     [
-        ({"url": "http://one.test/", "mode": "fast"}, "no mode"),
+        ({"url": "http://one.test/", "mode": "fast"}, "is not an ingestion mode"),
         ({"url": "not a url", "mode": "light"}, "not a web address"),
         ({"url": "http://one.test/", "mode": "user_assisted"}, "at least one"),
         ({"url": "http://one.test/", "mode": "light", "user_urls": ("http://one.test/a",)}, "user_assisted"),

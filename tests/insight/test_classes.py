@@ -132,7 +132,7 @@ async def test_a_reviewers_word_stands_and_teaches(database: Database) -> None:
     assert await class_of(database, "v7.test") == "news"
     shown = await classes.show(database, "v0.test")
     assert (shown["class"], shown["confidence"], shown["reckoned"]) == ("news", 1.0, "unknown")
-    assert shown["reasons"] == ["rita decided so: a weekly"]
+    assert shown["reasons"] == ["decided by rita: a weekly"]
     # Changing one's mind takes the lesson back.
     async with database.transaction() as connection:
         for name in names[:6]:
@@ -141,7 +141,7 @@ async def test_a_reviewers_word_stands_and_teaches(database: Database) -> None:
         "SELECT class, max(domains) FROM messor.class_lessons GROUP BY 1"
     )
     assert dict(map(tuple, lessons)) == {"news": 0, "business": 6}
-    with pytest.raises(UsageError, match="no class 'pretty'"):
+    with pytest.raises(UsageError, match="Unknown class 'pretty'"):
         async with database.transaction() as connection:
             await classes.override(connection, "v0.test", "pretty", actor="rita")
     with pytest.raises(NotFoundError, match="no class yet"):

@@ -82,11 +82,11 @@ def test_what_is_no_better_than_the_rules_is_not_switched_on() -> None:
 
 
 def test_too_little_is_not_learnt_from() -> None:
-    assert "40 are needed" in train(examples(6, 20)).reason
+    assert "at least 40 are needed" in train(examples(6, 20)).reason
     one_sided = [replace(each, relevant=True) for each in examples(6, 80)]
     assert "10 of each" in train(one_sided).reason
     one_site = [replace(each, domain="a.test") for each in examples(6, 80)]
-    assert "4 are needed" in train(one_site).reason
+    assert "at least 4 are needed" in train(one_site).reason
 
 
 def test_a_word_of_one_site_is_not_learnt() -> None:

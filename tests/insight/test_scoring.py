@@ -54,10 +54,13 @@ def test_levels(value: float, level: str) -> None:
 
 def test_weights_are_checked() -> None:
     assert checked_weights({"cost": 2.0}, EQUAL) == {**EQUAL, "cost": 2.0}
-    for given, said in (({"beauty": 1.0}, "no part"), ({"cost": -1.0}, "0 to 100")):
+    for given, said in (
+        ({"beauty": 1.0}, "Unknown score component"),
+        ({"cost": -1.0}, "between 0 and 100"),
+    ):
         with pytest.raises(UsageError, match=said):
             checked_weights(given, EQUAL)
-    with pytest.raises(UsageError, match="more than 0"):
+    with pytest.raises(UsageError, match="must exceed 0"):
         checked_weights(dict.fromkeys(EQUAL, 0.0), EQUAL)
 
 
@@ -138,9 +141,9 @@ def test_calibration_of_one_judge() -> None:
     assert found.brier == pytest.approx(brier)
     assert found.suggested == 0.9
     assert calibration.measure("few", pairs[:5]).suggested is None
-    assert "always decided the same" in calibration.measure("same", [(0.5, True)] * 30).sentence
+    assert "All decisions are the same" in calibration.measure("same", [(0.5, True)] * 30).sentence
     vague = [(0.5, True), (0.5, False)] * 15
-    assert "balances best" in calibration.measure("vague", vague).sentence
+    assert "is the best balance" in calibration.measure("vague", vague).sentence
 
 
 async def test_judges_are_held_against_reviewers(database: Database) -> None:

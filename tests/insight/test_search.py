@@ -167,7 +167,7 @@ async def test_a_cursor_goes_through_everything_once(database: Database) -> None
             break
     assert sorted(map(str, seen)) == [str(number) for number in range(7)]
     first = await search.search(database, "tea", limit=3)
-    with pytest.raises(UsageError, match="another question"):
+    with pytest.raises(UsageError, match="another query"):
         await search.search(database, "coffee", after=first.next)
     for bad in ("x", "é", "W10", "WzFlMzAwLDEsImEiXQ"):
         with pytest.raises(UsageError, match="cursor"):
@@ -240,9 +240,9 @@ async def test_hostile_texts_are_indexed(database: Database) -> None:
 @pytest.mark.parametrize(
     "typed, said",
     [
-        ("", "Say what"), ("  -only -these ", "Say what"), ("!!! ()", "Say what"),
-        ("a*", "begins too much"), ("tea OR cof*", "beside OR"), ("x" * 600, "at most"),
-        (" ".join(f"ab{n}*" for n in range(11)), "10 beginnings"),
+        ("", "The query is empty"), ("  -only -these ", "The query is empty"), ("!!! ()", "The query is empty"),
+        ("a*", "is too short"), ("tea OR cof*", "combined with OR"), ("x" * 600, "at most"),
+        (" ".join(f"ab{n}*" for n in range(11)), "10 prefixes"),
     ],
 )  # fmt: skip
 def test_questions_that_ask_nothing(typed: str, said: str) -> None:

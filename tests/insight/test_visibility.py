@@ -134,7 +134,7 @@ async def test_competitors_meet_on_the_same_pages(database: Database) -> None:
 
 
 def test_a_window_ends_after_it_begins() -> None:
-    with pytest.raises(UsageError, match="ends after it begins"):
+    with pytest.raises(UsageError, match="must end after it begins"):
         TimeSpan(UNTIL, UNTIL)
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from messor.ops.chart import MOST_SHOWN, draw
+from messor.ops.chart import MAX_SHOWN, draw
 from messor.ops.report import Gap, LaneReport, PolitenessReport
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -40,7 +40,7 @@ def words(root: ET.Element) -> list[str]:
 @pytest.mark.parametrize("count", [0, 1, 40, 41, 250])
 def test_any_number_of_lanes(count: int) -> None:
     report, root = picture(*(lane(f"h{n}.test", 1.0 + n / 100) for n in range(count)))
-    assert len(list(root.iter(f"{SVG}circle"))) == min(count, MOST_SHOWN)
+    assert len(list(root.iter(f"{SVG}circle"))) == min(count, MAX_SHOWN)
     title, desc = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert title is not None
     assert desc is not None
@@ -51,7 +51,7 @@ def test_any_number_of_lanes(count: int) -> None:
     assert more == (
         [f"210 more lanes: 1.40 to {1 + 249 / 100:.2f}, 0 early"] if count > 100 else more
     )
-    assert bool(more) == (count > MOST_SHOWN)
+    assert bool(more) == (count > MAX_SHOWN)
 
 
 def test_nothing_runs_and_nothing_is_loaded() -> None:
@@ -73,7 +73,7 @@ def test_early_lanes_come_first_in_shape_and_word() -> None:
     said = words(root)
     assert said.index("bad.test") < said.index("good.test")
     assert "12 early" in said
-    assert "1 lane with no delay asked" in said
+    assert "1 lane with no delay requested" in said
     assert len(list(root.iter(f"{SVG}path"))) == len(list(root.iter(f"{SVG}circle"))) == 1
 
 

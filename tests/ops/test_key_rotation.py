@@ -208,6 +208,6 @@ async def test_a_secret_that_no_key_opens_is_named(database: Database, tmp_path:
 
 
 async def test_without_a_key_there_is_nothing_to_rotate(database: Database, tmp_path: Path) -> None:
-    with pytest.raises(ConflictError, match="Nothing is sealed yet"):
+    with pytest.raises(ConflictError, match="There are no secrets yet"):
         await rotate(database, Seal(tmp_path))
     assert not Seal(tmp_path).file.exists()

@@ -129,11 +129,11 @@ SELECT f.fetched_at + interval '1 second', f.page_id, f.host_id, f.visit_token, 
 WRONG_LOOKS = {
     "a fourth request": (
         COPY_LAST.format(rule="f.rule", host="one.test"),
-        "not_approved: a pre-flight may make 3 requests; this was number 4",
+        "not_approved: a pre-flight may send 3 requests; this was number 4",
     ),
     "the homepage that robots.txt keeps": (
         COPY_LAST.format(rule="f.rule", host="closed.test"),
-        "robots: after its robots.txt the pre-flight had 2 of 3 requests; this was number 3",
+        "robots: after its robots.txt the pre-flight was allowed 2 of 3 requests; this was number 3",
     ),
     "a page before approval": (
         COPY_LAST.format(rule="'approved'", host="one.test"),

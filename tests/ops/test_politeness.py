@@ -49,7 +49,7 @@ async def test_a_real_crawl_is_clean(log: Database) -> None:
     found = await judged(log)
     assert found.is_clean
     assert found.verdict == (
-        f"0 of {REQUESTS} requests came early, and none was made where it should not have been."
+        f"0 of {REQUESTS} requests came early, and none was sent where it should not have been."
     )
     (lane,) = found.lanes
     assert (lane.host, lane.requests, lane.pace) == ("one.test", REQUESTS, "judged")
@@ -78,7 +78,7 @@ async def test_lanes_without_a_delay_are_not_judged(database: Database, tmp_path
     await crawled(database, tmp_path, delay=0)
     found = await judged(database)
     (lane,) = found.lanes
-    assert (lane.pace, lane.smallest, lane.gaps, lane.early) == ("no delay asked", None, 0, 0)
+    assert (lane.pace, lane.smallest, lane.gaps, lane.early) == ("no delay requested", None, 0, 0)
     assert lane.unpaced == REQUESTS
     assert found.is_clean
 
@@ -91,7 +91,7 @@ async def test_early_within_a_visit(log: Database) -> None:
     )
     (finding,) = (await judged(log)).findings
     assert finding.kind == "early"
-    assert finding.why == "came 100 ms after the request before it; 150 ms were due"
+    assert finding.why == "came 100 ms after the previous request; 150 ms were due"
     assert finding.url is not None
     assert finding.url.startswith("http://one.test/")
 
@@ -117,7 +117,7 @@ async def test_early_across_visits(log: Database) -> None:
             WHERE f.id = before.id""",
     )
     (finding,) = (await judged(log)).findings
-    assert finding.why == "came 20 ms after the request before it; 150 ms were due"
+    assert finding.why == "came 20 ms after the previous request; 150 ms were due"
 
 
 async def test_two_holders_of_one_lane_are_found(log: Database) -> None:
@@ -325,7 +325,7 @@ async def test_one_request_may_be_wrong_in_several_ways(log: Database) -> None:
     found = await judged(log)
     assert dict(found.found) == {"early": 1, "no_robots": 1}
     assert found.verdict == (
-        f"1 of {REQUESTS} requests came early; made where they should not have been: "
+        f"1 of {REQUESTS} requests came early; sent where they should not have been: "
         "1 without a robots.txt in force."
     )
     assert (found.lanes[0].early, found.lanes[0].wrong) == (1, 1)
@@ -392,7 +392,7 @@ async def test_memory_does_not_grow_with_the_log(database: Database) -> None:
     assert (found.requests, read[-1]) == (rows, rows)
     early = rows // 3 * 49 // 50  # of one lane, all but the first of each visit
     assert dict(found.found) == {"early": early}
-    assert (len(found.findings), found.unlisted) == (report.MOST_LISTED, early - report.MOST_LISTED)
+    assert (len(found.findings), found.unlisted) == (report.MAX_LISTED, early - report.MAX_LISTED)
     assert peak < 5_000_000  # a tenth of a kilobyte a row would be more
 
 

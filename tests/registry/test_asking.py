@@ -104,7 +104,7 @@ async def test_whoever_asks_again_with_words_is_kept(database: Database) -> None
 async def test_the_public_cannot_fill_the_table(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions, "MOST_SUBMISSIONS", 3)
+    monkeypatch.setattr(submissions, "MAX_SUBMISSIONS", 3)
     for number in range(3):
         await ask(database, context=f"words {number}")
     with pytest.raises(ConflictError, match="often enough"):
@@ -114,10 +114,10 @@ async def test_the_public_cannot_fill_the_table(
 
 @pytest.mark.parametrize("depth", [-1, 101])
 async def test_a_depth_must_make_sense(database: Database, depth: int) -> None:
-    with pytest.raises(UsageError, match="depth must lie between 0 and 100"):
+    with pytest.raises(UsageError, match="depth must be between 0 and 100"):
         await ask(database, depth=depth)
     await at_status(database, "rejected")
-    with pytest.raises(UsageError, match="depth must lie between 0 and 100"):
+    with pytest.raises(UsageError, match="depth must be between 0 and 100"):
         await ask(database, context="new", depth=depth)
 
 

@@ -102,7 +102,7 @@ async def test_of_two_reviewers_the_second_is_told_who_decided(database: Databas
     domain = await domains.get(database, "example.org")
     loser = "bob" if domain.reviewed_by == "alice" else "alice"
     assert conflicts[0].startswith(
-        f"{loser}: example.org was pending_review when you looked and is {domain.status} now "
+        f"{loser}: example.org was pending_review when you opened it and is {domain.status} now "
         f"(decided by {domain.reviewed_by} on "
     )
 
@@ -200,7 +200,7 @@ async def test_another_class_is_looked_at_again_and_kept(database: Database) -> 
     assert await classify("directory") == "its class changed from clinic to directory"
     kept = await decide(database, ACTS["keep"][0])
     assert (kept.domain.review_reason, kept.domain.status) == (None, "approved")
-    with pytest.raises(ConflictError, match="Nobody asked to look again"):
+    with pytest.raises(ConflictError, match="No repeated review of"):
         await decide(database, ACTS["keep"][0])
 
 
@@ -218,7 +218,7 @@ async def test_notes_are_kept_in_order(database: Database) -> None:
     async with database.transaction() as connection:
         for body in ("first", "second"):
             await notes.add(connection, domain, body, actor=TESTER)
-        with pytest.raises(UsageError, match="needs words"):
+        with pytest.raises(UsageError, match="The note is empty"):
             await notes.add(connection, domain, " \n", actor=TESTER)
         with pytest.raises(UsageError, match="longer than"):
             await notes.add(connection, domain, "x" * 10_001, actor=TESTER)

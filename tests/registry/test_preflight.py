@@ -241,7 +241,7 @@ async def test_one_look_at_a_time(database: Database) -> None:
 @pytest.mark.parametrize("status", ["approved", "rejected", "suspended", "blacklisted"])
 async def test_what_was_decided_is_not_looked_at(database: Database, status: str) -> None:
     domain = await at_status(database, status)
-    with pytest.raises(ConflictError, match="only a domain that waits for review"):
+    with pytest.raises(ConflictError, match="only a domain that awaits review"):
         async with database.transaction() as connection:
             await preflight.request_preflight(connection, domain, actor=TESTER)
 

@@ -132,7 +132,7 @@ async def test_something_good_ends_the_row_of_failures(database: Database) -> No
 @pytest.mark.parametrize("reason", ["", " \n", "\x00"])
 async def test_a_failure_needs_a_reason(database: Database, reason: str) -> None:
     domain = await at_processing(database, "processing")
-    with pytest.raises(UsageError, match="Say why"):
+    with pytest.raises(UsageError, match="Give a reason why"):
         await take(database, domain, lambda c, d: processing.fail(c, d, reason))
 
 
@@ -213,7 +213,7 @@ async def test_of_two_who_begin_one_is_told(database: Database) -> None:
     answers = await asyncio.gather(begin(), begin())
     errors = [str(answer) for answer in answers if isinstance(answer, MessorError)]
     assert len(errors) == 1
-    assert "changed by somebody else" in errors[0]
+    assert "was changed meanwhile" in errors[0]
     assert (await domains.get(database, "example.org")).processing_count == 1
 
 

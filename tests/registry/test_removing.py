@@ -62,7 +62,7 @@ async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: 
     decided = await blacklist(database)
     assert decided.holdings is not None
     assert decided.holdings.snapshots == 3
-    assert "3 snapshots of it are kept; they can be purged" in decided.said
+    assert "3 snapshots of it are stored; they can be purged" in decided.said
     fetches = await count(database, "http_fetches")
     async with database.transaction() as connection:
         kept = await purges.purge(connection, "one.test", actor=TESTER)
@@ -234,7 +234,7 @@ async def test_an_erasure_needs_a_reason(database: Database, reason: str) -> Non
         partial(erasure.erase_url, text=JANE),
         partial(erasure.erase_person, who="jane"),
     ):
-        with pytest.raises(UsageError, match="reason is required"):
+        with pytest.raises(UsageError, match="Give a reason"):
             async with database.transaction() as connection:
                 await act(connection, actor=TESTER, reason=reason)
     assert await count(database, "erasures") == 0

@@ -98,7 +98,7 @@ NEW_HOST = "https://archive.example.org/x"
 async def test_a_new_subdomain_from_the_public_waits_for_a_reviewer(database: Database) -> None:
     await admit(database, "https://example.org/")
     answer = await send(database, NEW_HOST)
-    assert (answer.outcome, "is new to us" in answer.said) == ("remembered", True)
+    assert (answer.outcome, "is a new host" in answer.said) == ("remembered", True)
     domain = await domains.get(database, "example.org")
     assert (domain.status, domain.review_reason is not None) == ("approved", True)
     async with database.transaction() as connection:
@@ -129,16 +129,16 @@ async def test_a_new_subdomain_is_taken_from_whom_we_trust(
 
 async def test_the_budget_holds_for_urls_too(database: Database) -> None:
     await admit(database, "https://example.org/", page_budget=1)
-    with pytest.raises(ConflictError, match="which is its budget"):
+    with pytest.raises(ConflictError, match="reached its budget"):
         await send(database)
     assert (await send(database, "https://example.org/")).outcome == "crawling"
 
 
 async def test_only_so_many_urls_wait(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submissions, "MOST_URLS", 2)
+    monkeypatch.setattr(submissions, "MAX_URLS", 2)
     await send(database, submit=True)
     await send(database, f"{URL}/2")
-    with pytest.raises(ConflictError, match="no more are taken"):
+    with pytest.raises(ConflictError, match="no more are accepted"):
         await send(database, f"{URL}/3")
 
 

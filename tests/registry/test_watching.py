@@ -180,7 +180,7 @@ async def test_a_domain_that_changed_hands_waits_for_review(
     assert (await watch(database))["changed_hands"] == 1
     domain = await domains.get(database, "one.test")
     assert domain.status == "pending_review"
-    assert domain.review_reason == "it changed hands: its start page leads to casino.example"
+    assert domain.review_reason == "it changed hands: its start page redirects to casino.example"
     assert (await event_types(database))[-1] == "domain.review_asked"
     assert (await watch(database))["changed_hands"] == 0
 
@@ -191,5 +191,5 @@ async def test_a_domain_that_refuses_us_is_looked_at_again_once(database: Databa
     assert (await watch(database))["turned_away"] == 1
     domain = await domains.get(database, "example.org")
     assert domain.status == "approved"
-    assert domain.review_reason == "its behaviour changed: it refuses us (risk 95)"
+    assert domain.review_reason == "its behaviour changed: it refuses requests (risk 95)"
     assert (await watch(database))["turned_away"] == 0

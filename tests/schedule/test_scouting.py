@@ -171,4 +171,4 @@ async def test_an_answer_that_cannot_be_stored_is_a_gap_and_stops_nobody(
         assert await serps.process_some(connection) == 2
     for one in found:
         snapshot = await serps.of_request(database, one.request_id)
-        assert (snapshot.outcome, snapshot.said) == ("failed", "What it holds could not be stored.")
+        assert (snapshot.outcome, snapshot.said) == ("failed", "Its content could not be stored.")

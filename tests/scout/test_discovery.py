@@ -186,7 +186,7 @@ async def test_a_candidate_takes_the_steps_of_its_life(database: Database, apply
             await candidates.approve(connection, one, actor="test")
         one = await candidates.crawled(connection, one, actor="system")
         one = await candidates.assign(connection, one, "ada", actor="ada")
-        with pytest.raises(UsageError, match="Say why"):
+        with pytest.raises(UsageError, match="Give a reason for the rejection"):
             await candidates.reject(connection, one, actor="ada", reason=" ")
         done = await candidates.reject(connection, one, actor="ada", reason="a loan")
         assert (done.status, done.reviewed_by, done.review_reason) == ("REJECTED", "ada", "a loan")

@@ -73,7 +73,7 @@ def test_whoever_a_vertical_looks_for_is_no_bystander() -> None:
     title = Title.of("Research fellowship | Ardent University", "ardent.edu")
     said = "Students and graduates may apply; the degree is paid for."
     funding, wellness = (
-        Bystanders(files.shipped(name).vertical).look(title, said, "ardent")
+        Bystanders(files.shipped(name).vertical).detect(title, said, "ardent")
         for name in ("funding", "wellness")
     )
     assert not funding.is_one()

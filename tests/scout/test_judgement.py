@@ -26,5 +26,5 @@ def test_a_confidence_lies_between_nought_and_one(confidence: float) -> None:
 
 @pytest.mark.parametrize("score, weight", [(1.1, 1.0), (-0.1, 1.0), (0.5, -1.0)])
 def test_a_score_and_its_weight_are_bounded(score: float, weight: float) -> None:
-    with pytest.raises(UsageError, match="scores between"):
+    with pytest.raises(UsageError, match="must score between"):
         JudgeScore("keyword", score, weight, "")

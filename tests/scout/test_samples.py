@@ -72,7 +72,7 @@ def test_details() -> None:
     brave = read("brave").of(SerpBlock.ORGANIC)[0]
     assert (brave.title, brave.snippet) == ("Joinery & stairs", "Joinery in Dublin since 1980.")
     assert read("dataforseo").cost == Decimal("0.002")
-    assert read("searxng").missing == "no answer from google: CAPTCHA, qwant: timeout"
+    assert read("searxng").missing == "no response from google: CAPTCHA, qwant: timeout"
     assert read("serpapi").extras["ai_overview"] == {"page_token": "t"}
     assert read("perplexity").of(SerpBlock.ORGANIC)[1].published_at is not None
 

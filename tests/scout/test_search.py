@@ -156,7 +156,7 @@ async def test_a_page_that_lacks_engines_says_which(
     stand_in, hired = await bench.hire("searxng")
     stand_in.partial = True
     found = await take(database, wanted, hired)
-    assert (found.state, found.said) == ("answered", "no answer from google: timeout")
+    assert (found.state, found.said) == ("answered", "no response from google: timeout")
 
 
 async def test_every_worker_waits_when_an_engine_asks_one_to(

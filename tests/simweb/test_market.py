@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import simweb.market
-from messor.errors import UnavailableError, UsageError
 from simweb import World, WorldProcess
+from simweb.errors import MarketError, WorldUnavailableError
 from simweb.market import MARKETS
 from simweb.tradehost import PageHost
 from simweb.truth import Truth
@@ -75,9 +75,9 @@ def test_a_result_page_is_spread_over_domains() -> None:
 
 
 def test_only_markets_have_a_truth() -> None:
-    with pytest.raises(UsageError, match="Only a market"):
+    with pytest.raises(MarketError, match="Only a world of profile market"):
         Truth(World("bench", hosts=1, pages=2))
-    with pytest.raises(UsageError, match="no market 'shoes'"):
+    with pytest.raises(MarketError, match="Unknown market 'shoes'"):
         World("market", market="shoes")
 
 
@@ -111,7 +111,7 @@ def test_a_process_serves_sites_engines_and_truth() -> None:
 def test_another_world_has_no_truth_to_tell() -> None:
     with WorldProcess("chaos", hosts=2) as process:
         assert process.search_engines == {}
-        with pytest.raises(UnavailableError, match="does not know /truth"):
+        with pytest.raises(WorldUnavailableError, match="rejected the control request /truth"):
             process.truth()
 
 

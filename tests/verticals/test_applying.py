@@ -101,9 +101,9 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
         (7, "updated"),
         (8, "unchanged"),
     ]
-    assert "has a name" in reports[2].said
+    assert "Give the organisation a name" in reports[2].said
     assert "not" in reports[3].said
-    assert "belongs to Orchard Skin already" in reports[4].said
+    assert "already belongs to Orchard Skin" in reports[4].said
     found = {one.name: one for one in await organisations.listing(database, applied)}
     assert found["Orchard Skin"].domains == ("example.sg", "orchardskin.example", "third.example")
     assert found["Novena, Physio"].location is None
@@ -113,10 +113,10 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
 @pytest.mark.parametrize(
     "text,said",
     [
-        ("", "first line names the columns"),
-        ("title\nx", "first line names the columns"),
-        ("name,colour\nx,red", "first line names the columns"),
-        ('name\n"x', "not CSV"),
+        ("", "first line must name the columns"),
+        ("title\nx", "first line must name the columns"),
+        ("name,colour\nx,red", "first line must name the columns"),
+        ('name\n"x', "not valid CSV"),
     ],
 )
 async def test_what_is_no_csv_is_said(database: Database, text: str, said: str) -> None:

@@ -1,1 +1,1 @@
-"""Why did it happen, and what do the rules say? Nothing here fetches or stores."""
+"""Explanations: why something happened, and what the rules say. Nothing here fetches or stores."""

@@ -1,6 +1,6 @@
-"""Facts: single links of the chain that explains a URL, each made of one row or one rule.
+"""Facts: single links of the chain that explains a URL, each from one row or one rule.
 
-What is asked of the database, and the order of the chain, is `explain.why`'s.
+Queries and the order of the chain are in `explain.why`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from messor.politeness.hosts import Host
 from messor.politeness.risk import delay_of
 from messor.web.urls import Url
 
-SOON_SECONDS = 5.0  # a wait that is not worth a word beyond the usual delay
+SOON_SECONDS = 5.0  # a wait too short to mention beyond the usual delay
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def shown(moment: datetime) -> str:
 
 
 def domain_facts(row: Any) -> list[Fact]:
-    """Whether a domain may be visited, and by which terms."""
+    """Whether a domain may be visited, and on which terms."""
     name = row["domain"]
     who = f"submitted by {row['submitted_by']} on {row['created_at']:%Y-%m-%d}"
     if row["status"] != "approved":
@@ -50,24 +50,24 @@ def domain_facts(row: Any) -> list[Fact]:
     return facts + ([Fact("terms", "fact", "; ".join(terms))] if terms else [])
 
 
-# Terms that are not the usual ones, and what they do.
+# Terms that differ from the defaults, and their effects.
 UNUSUAL = (
-    ("harvest", "asked", "only pages that somebody asks for are fetched"),
-    ("on_block", "failover", "another provider asks where HTTP is refused"),
+    ("harvest", "asked", "only requested pages are fetched"),
+    ("on_block", "failover", "another provider is used where HTTP is refused"),
     ("render", "never", "only HTTP is used: no browser, no service"),
-    ("directives", "ignore", "noindex and nofollow are not heeded"),
-    ("reservations", "respect", "pages that reserve their rights are not kept"),
-    ("robots_forbidden", "deny", "401 or 403 for robots.txt counts as a no"),
+    ("directives", "ignore", "noindex and nofollow are ignored"),
+    ("reservations", "respect", "pages that reserve their rights are not stored"),
+    ("robots_forbidden", "deny", "401 or 403 for robots.txt counts as disallow"),
     ("proxies", "pool", "requests go through proxies"),
     ("verify_tls", False, "certificates are not checked"),
 )
 
 
 def proxy_fact(standing: ProxyCounts, troubles: Sequence[str]) -> Fact:
-    """The proxies that a domain's requests go through, and those that do not work."""
+    """The proxies of a domain's requests, and those that do not work."""
     if not standing.active:
         sentence = (
-            "no proxy is active, and this domain is never asked directly: messor proxies list"
+            "no proxy is active, and this domain is never contacted directly: messor proxies list"
         )
         return Fact("proxies", "later", "; ".join([sentence, *troubles]))
     sentence = f"{standing.active} of {standing.known} proxies are active, {standing.failing} failed at their last use"
@@ -75,12 +75,14 @@ def proxy_fact(standing: ProxyCounts, troubles: Sequence[str]) -> Fact:
 
 
 def host_facts(host: Host) -> list[Fact]:
-    """How a host is treated: its risk, its pace, silences, and who visits it."""
+    """How a host is treated: risk, pace, cooldowns, and current visit."""
     facts = [risk_fact(host)]
-    every = f"{host.host} is asked every {host.delay.seconds:g} s at most: {host.delay.reason}"
+    every = (
+        f"{host.host} gets at most one request every {host.delay.seconds:g} s: {host.delay.reason}"
+    )
     facts.append(Fact("pace", "fact", every))
     if host.silent_until is not None:
-        silent = f"silent until {shown(host.silent_until)}: {host.silent_reason}"
+        silent = f"not contacted until {shown(host.silent_until)}: {host.silent_reason}"
         facts.append(Fact("pace", "later", silent))
     elif host.waits_seconds > host.delay.seconds + SOON_SECONDS and not host.held:
         waits = (
@@ -88,11 +90,13 @@ def host_facts(host: Host) -> list[Fact]:
         )
         facts.append(Fact("pace", "later", waits))
     if host.slow:
-        facts.append(Fact("pace", "fact", f"it is slow: {host.latency or 0:.1f} s to an answer"))
+        facts.append(Fact("pace", "fact", f"it is slow: {host.latency or 0:.1f} s to respond"))
     if host.caged:
         facts.append(
             Fact(
-                "cage", "fact", "a page of its domain ended its reader: all are read in the sandbox"
+                "cage",
+                "fact",
+                "a page of its domain crashed its reader: all are read in the sandbox",
             )
         )
     if host.held:
@@ -101,20 +105,20 @@ def host_facts(host: Host) -> list[Fact]:
 
 
 def scheme_fact(host: Host, twin: Url) -> Fact:
-    """Which URL is fetched, where https cannot be connected."""
-    why = f"https cannot be connected ({host.https_error})"
-    return Fact("scheme", "fact", f"{why}: http is used, what follows is about {twin.href}")
+    """Which URL is fetched where https does not connect."""
+    why = f"https does not connect ({host.https_error})"
+    return Fact("scheme", "fact", f"{why}: http is used, the rest is about {twin.href}")
 
 
 def risk_fact(host: Host) -> Fact:
-    """The score now and what follows from it."""
+    """The current risk score and its effect."""
     score = f"risk {host.risk:.0f} ({host.risk_level})"
     if host.critical_until is not None:
-        whose = "" if host.critical_host == host.host else f" for the sake of {host.critical_host}"
+        whose = "" if host.critical_host == host.host else f" because of {host.critical_host}"
         if host.assisted:
-            return Fact("risk", "fact", f"{score}: visited all the same, a person asked for pages")
+            return Fact("risk", "fact", f"{score}: visited nevertheless, a person requested pages")
         return Fact(
-            "risk", "later", f"{score}: left alone until {shown(host.critical_until)}{whose}"
+            "risk", "later", f"{score}: not contacted until {shown(host.critical_until)}{whose}"
         )
     pause = delay_of(host.risk)
     means = f"at least {pause:g} s between requests" if pause else "no extra pause"
@@ -122,7 +126,7 @@ def risk_fact(host: Host) -> Fact:
 
 
 def page_fact(page: Any) -> Fact:
-    """How a page was found and what it seems to be."""
+    """How a page was found, and its category."""
     where = f" on {page['found_on']}" if page["found_on"] else ""
     sentence = f"found by {page['found_by']}{where} at depth {page['depth']}"
     if page["category"]:
@@ -133,7 +137,7 @@ def page_fact(page: Any) -> Fact:
 
 
 def fetch_fact(row: Any) -> Fact:
-    """One attempt: who asked, what came, which gate it failed, and what allowed it."""
+    """One attempt: provider, result, failed gate, and the rule that allowed it."""
     status = f" {row['status_code']}" if row["status_code"] else ""
     target = f" to {row['final_url']}" if row["final_url"] else ""
     error = f" ({row['error']})" if row["error"] else ""
@@ -146,7 +150,7 @@ def fetch_fact(row: Any) -> Fact:
 
 
 def friction_fact(rows: Sequence[Any]) -> Fact:
-    """What a page added to its host's risk, the newest first."""
+    """What a page added to its host's risk, newest first."""
     signals = ", ".join(
         f"{row['signal']} (+{row['points']:g}) at {shown(row['occurred_at'])}" for row in rows
     )
@@ -154,9 +158,9 @@ def friction_fact(rows: Sequence[Any]) -> Fact:
 
 
 def family_fact(family: str, pages: int, *, is_known: bool) -> Fact:
-    """An address of a family that could go on for ever."""
+    """A URL of a pattern that could grow without end."""
     full = pages >= PATTERN_BUDGET
-    sentence = f"of the family {family!r}, which has {pages} of {PATTERN_BUDGET} pages"
+    sentence = f"of the URL pattern {family!r}, which has {pages} of {PATTERN_BUDGET} pages"
     return Fact("trap", "no" if full and not is_known else "fact", sentence)
 
 
@@ -165,24 +169,24 @@ def schedule_fact(page: Any, harvest: str) -> Fact:
     if page["status"] == "paused":
         until = page["held_due_at"]
         then = f", due {shown(until)} once it is resumed" if until else ""
-        return Fact("schedule", "later", f"paused by somebody{then}: messor tasks resume")
+        return Fact("schedule", "later", f"paused by a person{then}: messor tasks resume")
     if page["status"] == "cancelled":
-        return Fact("schedule", "no", "cancelled by somebody: messor tasks retry")
+        return Fact("schedule", "no", "cancelled by a person: messor tasks retry")
     if page["due_at"] is not None:
         due = f"{page['status']}, next due {shown(page['due_at'])}"
         return Fact("schedule", "fact", due)
     if harvest == "asked":
-        return Fact("schedule", "later", "not due: nobody asked for this page")
+        return Fact("schedule", "later", "not due: this page was not requested")
     return Fact("schedule", "later", f"{page['status']}, not due")
 
 
 def cadence_fact(page: Any, domain: Any) -> Fact:
-    """How often a page is looked at, and why."""
+    """How often a page is fetched, and why."""
     own, hours = page["crawl_frequency"], domain["scrape_frequency_hours"]
-    rhythm = CrawlFrequency(
+    frequency = CrawlFrequency(
         own.total_seconds() if own is not None else None,
         domain["track_level"],
         hours * 3600.0 if hours else None,
         page["history"],
     )
-    return Fact("cadence", "fact", cadence.explain(rhythm))
+    return Fact("cadence", "fact", cadence.explain(frequency))

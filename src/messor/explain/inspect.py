@@ -1,7 +1,7 @@
-"""Inspect: what Messor's rules say of one robots.txt, URL, sitemap, page or address.
+"""Inspect: applies Messor's rules to one robots.txt, URL, sitemap, page or address.
 
 Each subject is a function from a JSON object to a JSON object, the same for people and scripts;
-nothing is fetched, resolved or stored. Bad input raises UsageError with a sentence.
+nothing is fetched, resolved or stored. Bad input raises UsageError.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Given = Mapping[str, Any]
 Found = dict[str, Any]
 
 DEFAULT_AGENT = "MessorBot"
-# Stands for the address of a page whose own is not given; relative links lead nowhere.
+# Stands for the URL of a page whose own is not given; relative links resolve to nothing.
 NO_URL = "about:blank"
 
 
@@ -45,7 +45,7 @@ def inspect_robots(given: Given) -> Found:
 
 
 def inspect_url(given: Given) -> Found:
-    """`{input, base?}` → the URL as browsers read it, and the form that names the page."""
+    """`{input, base?}` → the URL as browsers parse it, and its canonical form."""
     text, base = _text(given, "input"), _optional(given, "base")
     url = parse(text, base)
     if url is None:
@@ -82,7 +82,7 @@ def inspect_encoding(given: Given) -> Found:
 
 
 def inspect_address(given: Given) -> Found:
-    """`{url, dns?: [ip…]}` → what the address guard would say; without `dns` of the name alone."""
+    """`{url, dns?: [ip…]}` → the address guard's verdict; without `dns` from the name alone."""
     url = parse(_text(given, "url"))
     if url is None:
         return {"allowed": False, "reason": "not an http or https URL"}
@@ -98,11 +98,11 @@ def inspect_address(given: Given) -> Found:
 
 
 def inspect_page(given: Given) -> Found:
-    """`{html | body_b64, url, status?, headers?, generic?}` → all that is made of a page.
+    """`{html | body_b64, url, status?, headers?, generic?}` → everything derived from a page.
 
-    `"html": null` is an answer without a known body: its status, headers and URL speak alone.
-    `content_hash` is that of the whole page's markdown, as the path keeps it; `markdown` and
-    `main_text` are those of its main content. A page out of proportion is told by `warnings`.
+    `"html": null` is a response without a known body: only status, headers and URL are judged.
+    `content_hash` is that of the whole page's markdown, as the data path stores it; `markdown` and
+    `main_text` are those of its main content. `warnings` reports an oversized page.
     """
     url = _optional(given, "url") or NO_URL
     headers = _headers(given)
@@ -133,7 +133,7 @@ def inspect_page(given: Given) -> Found:
 
 
 def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
-    """A page as the path reads it, empty when it is too complex for that."""
+    """A page as the data path reads it, empty if it is too complex."""
     try:
         return html.read_page(text, url)
     except html.TooComplexError as error:
@@ -144,7 +144,7 @@ def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
 def _judged(
     given: Given, headers: Mapping[str, str], text: str, size: int, reading: html.PageReading
 ) -> Found:
-    """What the quality gates say of a page."""
+    """The verdict of the quality gates."""
     is_known = given.get("html") is not None or given.get("body_b64") is not None
     verdict = gates.judge(
         status=_status(given),
@@ -167,12 +167,12 @@ def _judged(
 
 
 def _page_text(given: Given, headers: Mapping[str, str]) -> tuple[str, str, int]:
-    """A page's text, its encoding, and its size in bytes."""
+    """A page's text, encoding, and size in bytes."""
     if given.get("html") is None and given.get("body_b64") is not None:
         body = _body(given)
         return *encodings.decode(body, headers.get("content-type")), len(body)
     if "html" not in given and "body_b64" not in given:
-        raise UsageError("html: a string is needed, or body_b64")
+        raise UsageError("html: give a string, or body_b64")
     text = _optional(given, "html") or ""
     return text, "utf-8", len(text.encode("utf-8", "surrogatepass"))
 
@@ -182,15 +182,15 @@ def _status(given: Given) -> int:
     if status is None:
         return 200
     if not isinstance(status, int) or isinstance(status, bool):
-        raise UsageError("status: a number is needed")
+        raise UsageError("status: give a number")
     return status
 
 
 def _headers(given: Given) -> dict[str, str]:
-    """Headers by their lower-case names; a list of values is one per line."""
+    """Headers by lower-case name; a list of values is one per line."""
     headers = given.get("headers") or {}
     if not isinstance(headers, Mapping):
-        raise UsageError("headers: an object is needed")
+        raise UsageError("headers: give an object")
     return {
         name.lower(): "\n".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in headers.items()
@@ -210,7 +210,7 @@ SUBJECTS: dict[str, Callable[[Given], Found]] = {
 def _text(given: Given, name: str) -> str:
     value = given.get(name)
     if not isinstance(value, str):
-        raise UsageError(f"{name}: a string is needed")
+        raise UsageError(f"{name}: give a string")
     return value
 
 
@@ -222,7 +222,7 @@ def _body(given: Given, name: str = "body_b64") -> bytes:
     try:
         return base64.b64decode(_text(given, name), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise UsageError(f"{name}: this is not base64") from error
+        raise UsageError(f"{name}: not valid base64") from error
 
 
 def _moment(moment: Any) -> str | None:

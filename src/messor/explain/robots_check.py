@@ -1,6 +1,6 @@
-"""The robots check: may an agent fetch a URL by the robots.txt that is in force here?
+"""Robots check: whether an agent may fetch a URL by the stored robots.txt.
 
-It asks what was read before and fetches nothing; `explain.inspect` checks a text one brings along.
+It uses what was read before and fetches nothing; `explain.inspect` checks a given text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from messor.web.urls import parse
 async def check(
     database: Database, settings: Settings, text: str, agent: str | None = None
 ) -> RobotsDecision:
-    """The decision and its rule; raises when the host's robots.txt was not read yet."""
+    """The decision and its rule; raises if the host's robots.txt was not read yet."""
     url = parse(text if "://" in text else f"https://{text}")
     if url is None:
         raise UsageError(f"{text[:200]!r} is not a web address.")
@@ -26,8 +26,8 @@ async def check(
     robots_id = host.robots_for(url.scheme) if host is not None else None
     if robots_id is None:
         raise NotFoundError(f"The robots.txt of {url.origin} was not read yet.")
-    shelf = RobotsCache(database, agent)
-    robots = (await shelf.get({robots_id}))[robots_id]
+    robots_cache = RobotsCache(database, agent)
+    robots = (await robots_cache.get({robots_id}))[robots_id]
     decision = robots.check(agent, url.href)
     if decision is not None:
         return decision

@@ -1,7 +1,7 @@
 """Why: the chain of facts behind what happened, or would happen, to a URL.
 
-The rules are asked as they stand now; what happened before is told beside them and decides
-nothing. How each fact reads is `explain.facts`'.
+Rules are evaluated as of now; past events are listed beside them and decide nothing.
+`explain.facts` words each fact.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FAMILY = "SELECT pages FROM messor.url_patterns WHERE host_id = $1 AND pattern =
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The chain, and where it ends."""
+    """The chain and its conclusion."""
 
     url: str
     verdict: str
@@ -74,7 +74,7 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
     url = parse(text if "://" in text else f"https://{text}")
     name = registrable_domain(url.host) if url else None
     if url is None or name is None:
-        raise UsageError(f"{text[:200]!r} is not a web address of a registrable domain.")
+        raise UsageError(f"{text[:200]!r} is not a URL of a registrable domain.")
     domain = await database.fetchrow(DOMAIN, name)
     if domain is None:
         unknown = f"{name} was never submitted: messor domains submit {name}"
@@ -100,12 +100,12 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         facts += await _robots_facts(database, settings, host, url)
         facts += await _page_facts(database, domain, host, url)
     elif all(fact.says != "no" for fact in facts):
-        facts.append(Fact("host", "later", f"{url.authority} was not met yet"))
+        facts.append(Fact("host", "later", f"{url.authority} is not known yet"))
     return Explanation(url.href, _verdict(facts), facts)
 
 
 def _twin(host: Host, url: Url) -> Url | None:
-    """The URL that is fetched in place of an https one, where only http answers."""
+    """The http URL fetched in place of an https one, where only http responds."""
     if host.https_error is None or host.robots_for("http") is None:
         return None
     return http_twin(url.href)
@@ -124,8 +124,8 @@ async def _robots_facts(database: Database, settings: Settings, host: Host, url:
     robots_id = host.robots_for(url.scheme)
     if robots_id is None:
         return [Fact("robots", "later", f"robots.txt was not read over {url.scheme} yet")]
-    shelf = RobotsCache(database, settings.agent_token)
-    robots = (await shelf.get({robots_id}))[robots_id]
+    robots_cache = RobotsCache(database, settings.agent_token)
+    robots = (await robots_cache.get({robots_id}))[robots_id]
     read_at = f" from {host.robots_at}" if host.robots_at and robots_id == host.robots_id else ""
     version = f"version {robots_id} of robots.txt{read_at}"
     objection = robots.objection(settings.agent_token, url.href)
@@ -160,25 +160,29 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
 
 
 def _state_facts(page: Any) -> list[Fact]:
-    """What came of the page, beyond single fetches."""
+    """The state of the page, beyond single fetches."""
     facts = []
     if page["deaths"]:
         facts.append(
-            Fact("cage", "fact", f"it ended its reader {page['deaths']} times: read in the sandbox")
+            Fact(
+                "cage", "fact", f"it crashed its reader {page['deaths']} times: read in the sandbox"
+            )
         )
     if page["refusal"]:
         facts.append(Fact("decision", "fact", f"last refused: {page['refusal']}"))
     elif page["outcome"] == "robots" and page["kind"] == "page":
-        facts.append(Fact("keep", "fact", f"fetched and not kept: {page['error_message']}"))
+        facts.append(Fact("keep", "fact", f"fetched but not stored: {page['error_message']}"))
     if page["snapshot_id"]:
-        kept = f"newest good content is of {say.shown(page['crawled_at'])}, by {page['brought_by']}"
+        kept = (
+            f"newest good content is from {say.shown(page['crawled_at'])}, by {page['brought_by']}"
+        )
         facts.append(Fact("keep", "fact", kept))
     return facts
 
 
 async def _trap_facts(database: Database, host: Host, url: Url, page: Any) -> list[Fact]:
     if page is not None and (page["kind"] != "page" or page["depth"] == 0):
-        return []  # what a person asked for is no trap
+        return []  # a requested page is not a trap
     trap = trap_of(url.href, clock.this_year())
     if trap is not None:
         return [Fact("trap", "no", trap)]
@@ -198,6 +202,6 @@ async def _unknown_facts(database: Database, domain: Any, host: Host) -> list[Fa
         spent = f"all {domain['page_budget']} pages of the domain's budget are known"
         facts.append(Fact("budget", "no", spent))
     elif domain["harvest"] == "asked":
-        asked = "it would be fetched only if somebody asked for it"
-        facts.append(Fact("terms", "later", asked))
+        condition = "it would be fetched only on request"
+        facts.append(Fact("terms", "later", condition))
     return facts

@@ -1,1 +1,1 @@
-"""Who decides, and what follows? Submission, review, pre-flight, purge, erasure."""
+"""Governance: submission, review, pre-flight, purge and erasure."""

@@ -1,4 +1,4 @@
-"""Admission: what approval sets in motion, in the same transaction as the approval."""
+"""Admission: the tasks that an approval creates, in the approval's transaction."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from messor.registry.domains import Domain
 from messor.store.database import Connection
 from messor.web.urls import Url, parse
 
-# A robots.txt that gave no answer is asked for again when a person asks for the site; the silence
-# that a host asked for by an answer stays. Where both schemes may answer, only that of the named URL
-# is asked: the other one's silence would close the host again before it had its turn.
+# A robots.txt that could not be fetched is retried when a person requests the site; a wait that the
+# host demanded in a response remains. Where both schemes are possible, only that of the given URL
+# is tried: a failure of the other would close the host again before its turn.
 ASK_ROBOTS_AGAIN = """
 WITH shut AS (
   SELECT h.id, h.https_error, greatest(messor.clock(), h.last_request_at
@@ -37,7 +37,7 @@ UPDATE messor.lanes l SET ready_at = s.ready_at, due_at = messor.clock(), claim_
 
 
 async def approve(connection: Connection, domain: Domain, *, actor: str) -> Domain:
-    """Approve a domain and put its start page on the frontier."""
+    """Approve a domain and add its start page to the frontier."""
     await erasure.bar_erased(connection, domain)
     domain = await domains.move(connection, domain, "approved", actor=actor)
     base = parse(domain.base_url)
@@ -49,7 +49,7 @@ async def approve(connection: Connection, domain: Domain, *, actor: str) -> Doma
 
 
 async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
-    """Put a URL of an approved domain on the frontier, its host's robots.txt before it."""
+    """Add a URL of an approved domain to the frontier, preceded by its host's robots.txt."""
     url = await lanes.answering(connection, url)
     await submissions.check_erased(connection, domain.domain, url)
     host_id = await lanes.open_host(connection, domain.id, url.authority)
@@ -61,5 +61,8 @@ async def plant(connection: Connection, domain: Domain, url: Url, *, found_by: s
 
 
 async def ask_robots_again(connection: Connection, url: Url) -> None:
-    """A person asks for a site whose robots.txt gave no answer: it is tried now; its lane is locked."""
+    """Retry now a robots.txt that could not be fetched, because a person requests the site.
+
+    The caller holds its lane's lock.
+    """
     await connection.execute(ASK_ROBOTS_AGAIN, url.authority, url.origin)

@@ -1,7 +1,7 @@
-"""Backfill: domains that were harvested before there were approvals, taken over as approved.
+"""Backfill: approves domains that were crawled before approvals existed.
 
-Each line is a domain, perhaps with a depth and words of context after commas, and a transaction of
-its own; what became of it is reported line by line.
+Each line holds a domain, optionally followed by a depth and context separated by commas. Each line
+is a transaction of its own, and its result is reported.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from messor.registry.domains import Submission
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
 
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 CONTEXT = "taken over with the existing domains"
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillLine:
-    """What became of one line."""
+    """The result of one line."""
 
     number: int
     text: str
@@ -34,7 +34,7 @@ class BackfillLine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _ParsedLine:
     submission: Submission
     depth: int
     context: str
@@ -43,71 +43,73 @@ class _Wish:
 async def approve_existing(
     database: Database, lines: Iterable[str], *, actor: str, start: bool = True
 ) -> AsyncIterator[BackfillLine]:
-    """Approve every domain that nobody decided against, line by line.
+    """Approve every listed domain that has no decision against it, line by line.
 
-    Without `start` they are approved for pages that somebody asks for, and nothing is fetched.
+    Without `start` only pages that are requested later are fetched, and nothing is fetched now.
     """
     seen: set[str] = set()
     for number, given in enumerate(lines, 1):
-        if number > MOST_LINES:
-            raise UsageError(f"More than {MOST_LINES} lines; the rest was not read.")
+        if number > MAX_LINES:
+            raise UsageError(
+                f"Only the first {MAX_LINES} lines were read; submit the rest in another file."
+            )
         text = given.strip()
         if not text or text.startswith("#"):
             continue
         try:
-            wish = _understand(text)
-            if wish.submission.domain in seen:
-                said = f"{wish.submission.domain} stands in an earlier line."
-                yield BackfillLine(number, text[:200], "left", said, wish.submission.domain)
+            line = _understand(text)
+            if line.submission.domain in seen:
+                message = f"{line.submission.domain} is already listed in an earlier line."
+                yield BackfillLine(number, text[:200], "left", message, line.submission.domain)
                 continue
-            seen.add(wish.submission.domain)
-            outcome, said = await _take_over(database, wish, actor, start=start)
+            seen.add(line.submission.domain)
+            outcome, message = await _take_over(database, line, actor, start=start)
         except MessorError as error:
             yield BackfillLine(number, text[:200], "refused", str(error))
         else:
-            yield BackfillLine(number, text[:200], outcome, said, wish.submission.domain)
+            yield BackfillLine(number, text[:200], outcome, message, line.submission.domain)
 
 
 def summary(lines: Iterable[BackfillLine]) -> dict[str, int]:
-    """How many lines came to what."""
+    """Number of lines by result."""
     return dict(Counter(line.outcome for line in lines))
 
 
-def _understand(text: str) -> _Wish:
+def _understand(text: str) -> _ParsedLine:
     try:
         cells = [cell.strip() for cell in next(csv.reader([text.replace("\x00", "")]))]
     except csv.Error as error:
-        raise UsageError(f"This is not a line of CSV: {error}.") from error
+        raise UsageError(f"This line is not valid CSV: {error}.") from error
     depth = cells[1] if len(cells) > 1 and cells[1] else "3"
     if not (depth.isascii() and depth.isdigit() and len(depth) <= 3):
-        raise UsageError(f"{depth[:50]!r} is not a depth; the line is: domain, depth, context.")
+        raise UsageError(f"{depth[:50]!r} is not a depth; write domain, depth, context.")
     context = ", ".join(cells[2:]) or CONTEXT
-    return _Wish(Submission.understand(cells[0]), int(depth), context)
+    return _ParsedLine(Submission.understand(cells[0]), int(depth), context)
 
 
 async def _take_over(
-    database: Database, wish: _Wish, actor: str, *, start: bool
+    database: Database, line: _ParsedLine, actor: str, *, start: bool
 ) -> tuple[str, str]:
     async with database.transaction() as connection:
-        answer = await submissions.ask(
+        result = await submissions.ask(
             connection,
-            wish.submission,
+            line.submission,
             Submitter(actor),
-            context=wish.context,
-            max_crawl_depth=wish.depth,
+            context=line.context,
+            max_crawl_depth=line.depth,
         )
-        domain = answer.domain
+        domain = result.domain
         if domain.status == "approved":
-            return "already_approved", f"{domain.domain} is approved already."
-        if domain.status != "pending_review" or answer.outcome == "resubmitted":
-            raise UsageError(f"{answer.said} It is not taken over.")
+            return "already_approved", f"{domain.domain} is already approved."
+        if domain.status != "pending_review" or result.outcome == "resubmitted":
+            raise UsageError(f"{result.said} It was not approved.")
         if not start:
             await domains.configure(connection, domain, actor=actor, harvest="asked")
             domain = await domains.get(connection, domain.domain)
             await domains.move(connection, domain, "approved", actor=actor, backfill=True)
             return (
                 "approved",
-                f"{domain.domain} is approved; nothing is fetched before it is asked for.",
+                f"{domain.domain} is approved; its pages are fetched only when requested.",
             )
         decided = await decisions.approve(connection, domain.domain, actor=actor)
         return "approved", decided.said

@@ -1,7 +1,7 @@
-"""What follows a block at the domains of a vertical is what the vertical says, unless a person says else.
+"""Block policy of domains: set by their verticals unless a person set it.
 
-Domains belong to a vertical by an organisation that owns them, or by candidates that were found
-there. Where several verticals have a word, one that says `respect` is enough.
+A domain belongs to a vertical through an organisation that owns it, or through candidates found
+there. Where several verticals set a policy, one `respect` is enough.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from messor.store.database import Connection
 
 ACTOR = "system"
 
-# Only where the domain stands as the verticals left it: any other word is a person's.
+# Only where the policy is still what the verticals set: anything else was set by a person.
 DIFFERENT = """
 WITH said AS (
   SELECT domain, max(on_block) AS on_block FROM (
@@ -35,7 +35,7 @@ REMEMBER = "UPDATE messor.domains SET vertical_on_block = $2 WHERE id = $1"
 
 
 async def follow_verticals(connection: Connection, limit: int = 200) -> int:
-    """Give domains the word of their verticals on blocks; answers how many changed."""
+    """Apply the block policy of their verticals to domains; returns how many changed."""
     rows = await connection.fetch(DIFFERENT, limit, ACTOR)
     for row in rows:
         domain = await domains.lock(connection, row["domain"])

@@ -1,8 +1,8 @@
-"""Phase 2: candidates of approved domains are crawled, and wait for review once they were read.
+"""Phase 2: crawls candidates of approved domains and queues them for review once extracted.
 
-Each act is a bounded number of candidates in the caller's transaction, and goes by what stands in
-the tables: run again, or cut off anywhere, it takes up what is left. The page itself is a crawl task
-like any other; what keeps it from being read is noted with the candidate, and tried again later.
+Each function handles a bounded number of candidates in the caller's transaction and depends only on
+stored state, so it can be repeated or interrupted anywhere. The page is an ordinary crawl task; a
+failure is stored with the candidate and retried later.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from messor.web.urls import parse, url_hash
 
 ACTOR = "system"
 ASKER = Submitter(ACTOR, "system")
-MOST_HOPS = 10
-TECHNICAL = frozenset({"error", "timeout"})  # outcomes that speak of the host, not of the page
+MAX_HOPS = 10
+TECHNICAL = frozenset({"error", "timeout"})  # outcomes that concern the host, not the page
 
 ASKED = """
 UPDATE messor.candidates SET page_id = $2, submitted_at = messor.clock(), retry_after = NULL,
@@ -42,8 +42,8 @@ UPDATE messor.candidates
  WHERE id = $1 AND status = 'PENDING_CRAWL'
 """
 
-# Whose page came to something. A task that waits for its turn, for a retry or for extraction is
-# left alone; asking for it made it pending, so whatever else it is, it became since.
+# Candidates whose page reached a final state. A task that waits for its turn, a retry or extraction
+# is skipped; requesting it made it pending, so any other state was reached since.
 _UNDER_WAY = """
 SELECT c.id, t.outcome, coalesce(t.error_message, t.refusal) AS said, t.last_status, p.url, f.final_url
   FROM messor.candidates c LEFT JOIN messor.pages p ON p.id = c.page_id
@@ -57,7 +57,7 @@ SELECT c.id, t.outcome, coalesce(t.error_message, t.refusal) AS said, t.last_sta
  ORDER BY c.submitted_at, c.id LIMIT $1 FOR UPDATE OF c SKIP LOCKED
 """
 READ = _UNDER_WAY.format(condition="t.snapshot_id IS NOT NULL AND x.snapshot_id IS NOT NULL")
-# Unread: it is no page any more, there is nothing good of it, or nothing that could be extracted.
+# Unread: the page is gone, has no good content, or nothing could be extracted.
 UNREAD = _UNDER_WAY.format(
     condition="""(t.page_id IS NULL OR t.status IN ('completed', 'failed', 'cancelled'))
    AND (t.snapshot_id IS NULL OR x.snapshot_id IS NULL)"""
@@ -77,24 +77,24 @@ SELECT EXISTS (SELECT FROM messor.hosts h JOIN messor.crawl_tasks t ON t.host_id
 
 
 async def submit_ready(connection: Connection, limit: int = 20, vertical: str | None = None) -> int:
-    """Ask for the crawl of candidates whose domain is approved; answers how many were taken."""
+    """Request the crawl of candidates whose domain is approved; returns how many."""
     taken = 0
     ready = await candidates.ready_to_crawl(connection, vertical, limit)
-    # In one order for all, so that two who do this wait for each other at worst.
+    # A fixed order prevents deadlocks between concurrent callers.
     for candidate in sorted(ready, key=lambda one: (one.domain, one.url)):
         try:
-            answer = await intake.submit_url(connection, candidate.url, ASKER)
+            result = await intake.submit_url(connection, candidate.url, ASKER)
         except (ConflictError, UsageError) as error:
             await _fail(connection, candidate, str(error))
             continue
-        if answer.page_id is not None:  # else its domain is not approved any more
-            await connection.execute(ASKED, candidate.id, answer.page_id)
+        if result.page_id is not None:  # otherwise the domain is no longer approved
+            await connection.execute(ASKED, candidate.id, result.page_id)
             taken += 1
     return taken
 
 
 async def take_read(connection: Connection, limit: int = 50) -> int:
-    """Candidates whose page was harvested and extracted wait for review; answers how many."""
+    """Queue candidates for review whose page was crawled and extracted; returns how many."""
     rows = await connection.fetch(READ, limit)
     for row in rows:
         await candidates.crawled(
@@ -104,7 +104,7 @@ async def take_read(connection: Connection, limit: int = 50) -> int:
 
 
 async def note_unread(connection: Connection, limit: int = 50) -> int:
-    """Go where redirects lead, and note what keeps the others from being read; answers how many."""
+    """Follow redirects, and store why the other candidates could not be read; returns how many."""
     rows = await connection.fetch(UNREAD, limit)
     for row in rows:
         candidate = await candidates.get(connection, row["id"])
@@ -117,9 +117,9 @@ async def note_unread(connection: Connection, limit: int = 50) -> int:
 
 
 async def _target(connection: Connection, row: Any) -> int | None:
-    """The page where a row of redirects ends, if it became one."""
+    """The page at the end of a redirect chain, if it is known."""
     page: Any = row
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_HOPS):
         if page is None or page["outcome"] != "redirected":
             return page["id"] if page is not None and page is not row else None
         url = parse(page["final_url"] or "", page["url"])
@@ -130,19 +130,19 @@ async def _target(connection: Connection, row: Any) -> int | None:
 def _obstacle(row: Any) -> str:
     outcome: str | None = row["outcome"]
     if outcome is None:
-        return "The page was forgotten before it was read."
+        return "The page was removed before it was read."
     if outcome in ("ok", "unchanged"):
-        return "The page was harvested, and nothing could be extracted from it."
+        return "The page was crawled, but nothing could be extracted from it."
     status = f" with status {row['last_status']}" if row["last_status"] else ""
-    said = f": {row['said']}" if row["said"] else ""
-    return f"The page was not read, the outcome is {outcome}{status}{said}."
+    message = f": {row['said']}" if row["said"] else ""
+    return f"The page was not read; the outcome is {outcome}{status}{message}."
 
 
 async def _fail(
     connection: Connection, candidate: Candidate, said: str, outcome: str | None = None
 ) -> None:
-    """Note why, and let it rest as a domain rests after so many failures."""
-    note = checked(said[:MAX_REASON], "note", MAX_REASON) or "It was not read."
+    """Store the reason, and back off as for a domain with that many failures."""
+    note = checked(said[:MAX_REASON], "note", MAX_REASON) or "The page was not read."
     await connection.execute(FAILED, candidate.id, note, back_off(candidate.crawl_failures + 1))
     data = {"candidate": str(candidate.id), "url": candidate.url, "reason": note}
     await record(
@@ -153,12 +153,12 @@ async def _fail(
 
 
 async def _fail_domain(connection: Connection, candidate: Candidate, note: str) -> None:
-    """A domain of which nothing was ever read, and that does not answer, failed as a whole."""
+    """Mark a domain as failed that does not respond and of which nothing was ever read."""
     domain = await domains.lock(connection, candidate.domain)
     if domain.status != "approved" or await connection.fetchval(EVER_READ, domain.id):
         return
     if domain.processing != "processing" and "processing" in PROCESSING[domain.processing]:
         if domain.processing in ("processing_failed", "no_funds_this_year"):
-            return  # it rests already
+            return  # already resting
         domain = await processing.begin(connection, domain)
     await rest.fail(connection, domain, note)

@@ -1,7 +1,7 @@
-"""Deciding: a reviewer's acts on a domain, each one transaction with all it sets in motion.
+"""Decisions: a reviewer's acts on a domain, each in one transaction with its effects.
 
-Every act takes the domain's name, locks it, and, when told what the reviewer saw, refuses to decide
-over somebody else's decision. `decide_many` runs one act over many domains, each for itself.
+Every act locks the domain by name. Given the status that the reviewer saw, it refuses to override a
+decision taken since. `decide_many` applies one act to many domains, each in its own transaction.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ SELECT count(*) FROM messor.webhooks
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A domain as it stands after an act, with a sentence for the reviewer."""
+    """A domain after an act, with a message for the reviewer."""
 
     domain: Domain
     said: str
-    holdings: Holdings | None = None  # what was kept of it, when that may be purged now
+    holdings: Holdings | None = None  # stored content that may be purged now
 
 
 async def started(source: Connection | Database, going: str = STARTED) -> str:
-    """That pages which are due are being crawled, or what has to happen first."""
+    """Message that due pages are being crawled, or what prevents it."""
     held_up = await prospects.hindrance(source)
     return going if held_up is None else f"Its pages are due. {held_up}"
 
 
 def _waited(urls: int) -> str:
-    """That URLs which waited for the domain are among its due pages."""
+    """Message that waiting URLs are now among the domain's due pages."""
     if urls == 0:
         return ""
     return f" {counted(urls, 'submitted URL')} {'is' if urls == 1 else 'are'} crawled with it."
 
 
 async def _notified(connection: Connection) -> str:
-    """Whether anybody carries the notice to the submitter: Messor itself sends no mail."""
+    """Message about who delivers the notice to the submitter: Messor itself sends no mail."""
     takers: int = await connection.fetchval(NOTICE_TAKERS)
     if takers:
         hooks = counted(takers, "webhook")
         has = "has" if takers == 1 else "have"
-        return f"A notice for its submitter goes to {hooks}, which {has} to pass it on."
+        return f"The notice for its submitter goes to {hooks}, which {has} to deliver it."
     return (
-        "Nobody has told its submitter: the notice is recorded as the event submitter.notice, "
-        "and no webhook takes it. Add one: messor webhooks add URL --type submitter.notice"
+        "Its submitter was not notified: the notice is recorded as the event submitter.notice, "
+        "but no webhook receives it. Add one: messor webhooks add URL --type submitter.notice"
     )
 
 
@@ -66,27 +66,27 @@ Act = Callable[[Connection, str], Awaitable[Decided]]
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What came of an act on one of many domains."""
+    """The result of an act on one of many domains."""
 
     name: str
     done: bool
     said: str
-    code: str  # ok, or the error's
+    code: str  # ok, or the error's code
     domain: Domain | None = None
 
 
 async def approve(
     connection: Connection, name: str, *, actor: str, seen: str | None = None
 ) -> Decided:
-    """Let a domain be harvested: its start page and the URLs that waited for it are due now."""
+    """Approve a domain: its start page and waiting URLs become due now."""
     domain = await locked(connection, name, seen)
     await erasure.bar_erased(connection, domain)
     domain = await admission.approve(connection, domain, actor=actor)
     if domain.processing == "discovered":
         domain = await processing.begin(connection, domain, actor=actor)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    said = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
-    return Decided(domain, said)
+    message = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
+    return Decided(domain, message)
 
 
 async def reject(
@@ -98,13 +98,13 @@ async def reject(
     notify: bool = False,
     seen: str | None = None,
 ) -> Decided:
-    """Refuse a domain; with `notify` its submitters are to be told why."""
+    """Reject a domain; `notify` sends its submitters the reason."""
     domain = await locked(connection, name, seen)
     domain = await domains.move(connection, domain, "rejected", actor=actor, reason=reason)
     if notify:
         await _notify(connection, domain, actor)
-    told = f" {await _notified(connection)}" if notify else ""
-    return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{told}")
+    message = f" {await _notified(connection)}" if notify else ""
+    return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{message}")
 
 
 async def suspend(
@@ -115,16 +115,16 @@ async def suspend(
     reason: str | None = None,
     seen: str | None = None,
 ) -> Decided:
-    """Pause a domain: visits under way end within a flush."""
+    """Suspend a domain: visits in progress end within a flush."""
     domain = await locked(connection, name, seen)
     domain = await domains.move(connection, domain, "suspended", actor=actor, reason=reason)
-    return Decided(domain, f"{domain.domain} is suspended; nothing of it is fetched.")
+    return Decided(domain, f"{domain.domain} is suspended; none of its pages are fetched.")
 
 
 async def resume(
     connection: Connection, name: str, *, actor: str, seen: str | None = None
 ) -> Decided:
-    """Take a suspended domain up where it was left."""
+    """Resume a suspended domain where it stopped."""
     domain = await locked(connection, name, seen)
     if domain.status != "suspended":
         raise ConflictError(
@@ -135,31 +135,31 @@ async def resume(
     domain = await domains.move(connection, domain, "approved", actor=actor, resumed=True)
     await lanes.wake_domain(connection, domain.id)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    going = await started(connection, going="Crawling goes on.")
+    going = await started(connection, going="Crawling continues.")
     return Decided(domain, f"{domain.domain} is approved again.{_waited(urls)} {going}")
 
 
 async def blacklist(
     connection: Connection, name: str, *, actor: str, reason: str, seen: str | None = None
 ) -> Decided:
-    """Never process a domain again."""
+    """Blacklist a domain: it is never processed again."""
     domain = await locked(connection, name, seen)
     domain = await domains.move(connection, domain, "blacklisted", actor=actor, reason=reason)
-    said = f"{domain.domain} is blacklisted: it is never processed again."
-    return await _offer_purge(connection, domain, said)
+    message = f"{domain.domain} is blacklisted: it is never processed again."
+    return await _offer_purge(connection, domain, message)
 
 
 async def review_again(
     connection: Connection, name: str, *, actor: str, reason: str, seen: str | None = None
 ) -> Decided:
-    """Take an approval back to the queue: the domain is not what was approved."""
+    """Return an approved domain to the review queue because it has changed."""
     domain = await locked(connection, name, seen)
     if domain.status != "approved":
         raise ConflictError(
             f"{domain.domain} is {domain.status}; only an approved domain is reviewed again."
         )
     domain = await domains.move(connection, domain, "pending_review", actor=actor, reason=reason)
-    return Decided(domain, f"{domain.domain} waits for review again: {reason}")
+    return Decided(domain, f"{domain.domain} is back in the review queue: {reason}")
 
 
 async def keep(
@@ -170,9 +170,9 @@ async def keep(
     take_urls: bool = True,
     seen: str | None = None,
 ) -> Decided:
-    """A reviewer looked again at an approved domain, and it stays as it is.
+    """Confirm an approved domain after a repeated review.
 
-    URLs that waited for that are crawled, or dropped without `take_urls`.
+    URLs that waited for it are crawled, or dropped without `take_urls`.
     """
     domain = await locked(connection, name, seen)
     domain = await notes.keep(connection, domain, actor=actor)
@@ -185,7 +185,10 @@ async def keep(
 
 
 async def decide_many(database: Database, names: Sequence[str], act: Act) -> list[BulkResult]:
-    """One act over many domains, each in a transaction of its own; one refusal stops no other."""
+    """Apply one act to many domains, each in its own transaction.
+
+    A refusal does not stop the others.
+    """
     verdicts: list[BulkResult] = []
     for name in names:
         try:
@@ -201,7 +204,7 @@ async def decide_many(database: Database, names: Sequence[str], act: Act) -> lis
 
 
 async def locked(connection: Connection, name: str, seen: str | None = None) -> Domain:
-    """The domain, held for a decision; a conflict when it is no longer what the reviewer saw."""
+    """Lock the domain for a decision; a conflict if it differs from what the reviewer saw."""
     domain = await domains.lock(connection, name)
     if seen is not None and domain.status != seen:
         raise overtaken(seen, domain)
@@ -209,7 +212,10 @@ async def locked(connection: Connection, name: str, seen: str | None = None) -> 
 
 
 async def _notify(connection: Connection, domain: Domain, actor: str) -> None:
-    """An event for whoever sends notices; they look the addresses up, the ledger has none."""
+    """Record an event for the sender of notices, who looks up the addresses.
+
+    The ledger stores none.
+    """
     data = {
         "notice": "domain_rejected",
         "submitted_by": domain.submitted_by,
@@ -222,5 +228,5 @@ async def _notify(connection: Connection, domain: Domain, actor: str) -> None:
 async def _offer_purge(connection: Connection, domain: Domain, said: str) -> Decided:
     kept = await purges.holdings(connection, domain)
     if kept.snapshots:
-        said += f" {kept.snapshots} snapshots of it are kept; they can be purged."
+        said += f" {kept.snapshots} snapshots of it are stored; they can be purged."
     return Decided(domain, said, kept if kept.pages else None)

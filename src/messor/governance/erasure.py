@@ -1,7 +1,7 @@
-"""Erasing: a domain, a page or a person's data is removed, and stays removed.
+"""Erasure: removes a domain, a page or a person's data, permanently.
 
-What was erased stands in a list that is asked before anything is kept, and by which everything is
-removed once more after a backup was restored. Of a person the list holds a hash alone.
+Everything erased is on a list that is checked before anything is stored, and applied again after a
+backup is restored. For a person the list holds only a hash.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIND_PAGE = "SELECT id FROM messor.pages WHERE host_id = $1 AND url_hash = $2"
 RECALL = """
 UPDATE messor.lanes SET recall = CASE WHEN worker_id IS NOT NULL THEN token END WHERE host_id = $1
 """
-# The hash stays, the address does not: a link to it is known, and never followed.
+# The hash stays, the address does not: a link to it is recognised and never followed.
 TOMBSTONE = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'manual')
@@ -43,7 +43,7 @@ SELECT id, host_id, 'cancelled', NULL, 'erasure: this page was erased' FROM page
 FORGET = "SELECT messor.forget_pages($1, true)"
 FORGET_WAITING = "DELETE FROM messor.submitted_urls WHERE url_hash = $1"
 
-# What was said of a domain and by whom; its name and that it was erased remain.
+# What was written about a domain and by whom; its name and the fact of erasure remain.
 CLEAN_DOMAIN = """
 WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1),
      urls AS (DELETE FROM messor.submitted_urls WHERE domain_id = $1),
@@ -54,8 +54,9 @@ WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1)
 UPDATE messor.domains SET submission_context = NULL, base_url = 'https://' || domain || '/',
        main_host_id = NULL WHERE id = $1
 """
-# What search engines said of a domain. Whole answers that name it go: they cannot be cut, since their
-# hash proves them. Their requests stay answered, so nobody is asked, or paid, again.
+# Search results about a domain. Responses that name it are removed whole: they cannot be cut, since
+# their hash proves them. Their requests stay completed, so that no engine is queried, or paid,
+# again.
 FORGET_RESULTS = """
 WITH named AS (SELECT DISTINCT snapshot_id FROM messor.serp_results WHERE domain = $1),
      answers AS (DELETE FROM messor.search_answers a USING named n, messor.serp_snapshots s
@@ -63,14 +64,14 @@ WITH named AS (SELECT DISTINCT snapshot_id FROM messor.serp_results WHERE domain
      found AS (DELETE FROM messor.candidates WHERE domain = $1)
 UPDATE messor.serp_results SET url = NULL, title = NULL, snippet = NULL WHERE domain = $1
 """
-# Hosts go when nobody visits them: until then their lanes tell the visitor to leave.
+# Hosts are removed when no visit holds them: until then their lanes recall the visit.
 DROP_HOSTS = """
 DELETE FROM messor.hosts h USING messor.lanes l, messor.domains d, messor.erasures e
  WHERE l.host_id = h.id AND l.worker_id IS NULL AND d.id = h.domain_id
    AND e.kind = 'domain' AND e.key = d.domain AND d.status = 'blacklisted'
 """
 
-# Every column that names who did something.
+# Every column that names an actor.
 PEOPLE = (
     ("domains", "submitted_by"),
     ("domains", "reviewed_by"),
@@ -131,7 +132,7 @@ LISTED = "SELECT kind, key, reason, erased_by FROM messor.erasures ORDER BY crea
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure came to."""
+    """The result of an erasure."""
 
     kind: str
     key: str
@@ -139,7 +140,7 @@ class Erased:
 
 
 async def erase_domain(connection: Connection, name: str, *, actor: str, reason: str) -> Erased:
-    """Remove all there is of a domain but its name, which is blacklisted."""
+    """Remove everything about a domain except its name, which is blacklisted."""
     why = _why(reason)
     submission = Submission.understand(name)
     await domains.submit(connection, submission, actor=actor, submitter_type="system")
@@ -154,47 +155,51 @@ async def erase_domain(connection: Connection, name: str, *, actor: str, reason:
     await _list(connection, "domain", domain.domain, why, actor)
     await record(connection, [Event("domain.erased", actor, domain.id, data={"reason": why})])
     await connection.execute(DROP_HOSTS)
-    return Erased("domain", domain.domain, f"{domain.domain} was erased and is never kept again.")
+    return Erased(
+        "domain", domain.domain, f"{domain.domain} was erased and will never be stored again."
+    )
 
 
 async def erase_url(connection: Connection, text: str, *, actor: str, reason: str) -> Erased:
-    """Remove a page and all that was made of it; it is not fetched again."""
+    """Remove a page and everything derived from it; it is not fetched again."""
     why, url = _why(reason), parse(text.strip())
     if url is None:
         raise UsageError(f"{text[:200]!r} is not a web address such as https://example.org/page.")
     await _list(connection, "url", canonical(url), why, actor)
     await _remove_page(connection, url)
     await record(connection, [Event("url.erased", actor, data={"reason": why})])
-    return Erased("url", canonical(url), f"{url.href} was erased and is never kept again.")
+    return Erased("url", canonical(url), f"{url.href} was erased and will never be stored again.")
 
 
 async def erase_person(connection: Connection, who: str, *, actor: str, reason: str) -> Erased:
-    """Remove who somebody was from all that they did; what they did stays, by nobody."""
+    """Remove a person's identity from everything they did; the records of it remain, anonymous."""
     why = _why(reason)
     if checked(who, "name", 320) is None:
-        raise UsageError("Say whose data: the name or address that they are known by.")
+        raise UsageError("Name whose data to erase: the name or address they are known by.")
     key: str = await connection.fetchval("SELECT messor.person_key($1)", who)
     await _list(connection, "person", key, why, actor)
     await _forget_person(connection, key)
     await record(connection, [Event("person.erased", actor, data={"reason": why, "key": key})])
-    return Erased("person", key, "Their data was erased; a contact of theirs is not kept again.")
+    return Erased(
+        "person", key, "Their data was erased; their contact details will not be stored again."
+    )
 
 
 async def mentions(database: Database, text: str, limit: int = 100) -> Sequence[str]:
-    """Addresses of kept pages that contain a name, for whoever erases them one by one."""
+    """URLs of stored pages that contain a name, to be erased one by one."""
     if not text.strip():
-        raise UsageError("Say what to look for.")
+        raise UsageError("Give a name to search for.")
     return [row["url"] for row in await database.fetch(MENTIONS, text.strip(), limit)]
 
 
 async def finish(connection: Connection) -> None:
-    """Complete what visits under way held up. Run it now and then."""
+    """Complete erasures that waited for visits in progress. Called periodically."""
     await purges.forget_again(connection)
     await connection.execute(DROP_HOSTS)
 
 
 async def replay(database: Database) -> int:
-    """Remove everything on the list once more, after a backup was restored; answers how many."""
+    """Apply the whole erasure list again after a backup was restored; returns how many."""
     rows = await database.fetch(LISTED)
     for row in rows:
         async with database.transaction() as connection:
@@ -212,7 +217,7 @@ async def replay(database: Database) -> int:
 def _why(reason: str) -> str:
     why = checked(reason, "reason", MAX_REASON)
     if why is None:
-        raise UsageError("Say why it is erased: a reason is required.")
+        raise UsageError("Give a reason for the erasure.")
     return why
 
 
@@ -221,7 +226,7 @@ async def _list(connection: Connection, kind: str, key: str, reason: str, actor:
 
 
 async def _remove_page(connection: Connection, url: Url) -> None:
-    """Remove a page; where its domain is known, its hash stays, so that no link leads to it."""
+    """Remove a page; where its domain is known its hash stays, so that no link leads to it."""
     name = Submission.understand(url.href).domain
     domain_id = await connection.fetchval(
         LOCK_DOMAIN, name
@@ -239,7 +244,7 @@ async def _remove_page(connection: Connection, url: Url) -> None:
 
 
 async def bar_erased(connection: Connection, domain: Domain) -> int:
-    """Before a domain is harvested: no link may lead to those of its pages that were erased."""
+    """Before a domain is crawled: bar links to its erased pages."""
     barred = 0
     for row in await connection.fetch(ERASED_URLS, domain.domain):
         url = parse(row["key"])

@@ -1,8 +1,7 @@
-"""Watching: what happened on the path that a domain's life should know of.
+"""Follow-up: updates domains from what visits found.
 
-It reads what visits left behind, now and then, and costs the path nothing: a domain that does not
-answer rests, one that answers again is no longer failing, and one that is not what was approved
-comes before a reviewer.
+It reads stored outcomes periodically and costs the data path nothing: a domain that does not
+respond rests, one that responds again is no longer failing, and one that changed returns to review.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SELECT d.domain, d.base_url, f.final_url FROM messor.domains d
  ORDER BY d.id LIMIT $1
 """
 
-# The main host did not answer its last visits, and nothing good came since the last failure.
+# The main host did not respond in its last visits, and no good page came since the last failure.
 FAILING = """
 SELECT d.domain, m.cooldown_reason FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
  WHERE d.status = 'approved' AND d.active AND m.cooldown_until > messor.clock()
@@ -45,7 +44,7 @@ SELECT d.domain FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_
  ORDER BY d.id LIMIT $1
 """
 
-# Where it was welcome when it was approved, it is refused now.
+# It was accessible when approved and refuses requests now.
 TURNED_AWAY = """
 SELECT d.domain, messor.risk_at(m.risk_score, m.risk_at, messor.clock()) AS risk
   FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
@@ -59,7 +58,7 @@ SELECT d.domain, messor.risk_at(m.risk_score, m.risk_at, messor.clock()) AS risk
 
 
 async def changed_hands(connection: Connection, limit: int = 200) -> int:
-    """Domains whose start page leads to another domain wait for review again."""
+    """Return domains to review whose start page redirects to another domain."""
     changed = 0
     for row in await connection.fetch(CHANGED_HANDS, limit):
         target = parse(row["final_url"] or "", row["base_url"])
@@ -67,14 +66,14 @@ async def changed_hands(connection: Connection, limit: int = 200) -> int:
         domain = await domains.lock(connection, row["domain"])
         if owner in (None, domain.domain) or domain.status != "approved":
             continue
-        reason = f"it changed hands: its start page leads to {owner}"
+        reason = f"it changed hands: its start page redirects to {owner}"
         await domains.move(connection, domain, "pending_review", actor=ACTOR, reason=reason)
         changed += 1
     return changed
 
 
 async def failing(connection: Connection, limit: int = 200) -> int:
-    """Domains that do not answer rest."""
+    """Rest domains that do not respond."""
     rows = await connection.fetch(FAILING, limit)
     for row in rows:
         domain = await domains.lock(connection, row["domain"])
@@ -87,7 +86,7 @@ async def failing(connection: Connection, limit: int = 200) -> int:
 
 
 async def recovered(connection: Connection, limit: int = 200) -> int:
-    """Domains of which something good came are no longer failing in a row."""
+    """Reset the failure count of domains that produced a good page."""
     rows = await connection.fetch(RECOVERED, limit)
     for row in rows:
         await processing.recover(connection, await domains.lock(connection, row["domain"]))
@@ -95,11 +94,11 @@ async def recovered(connection: Connection, limit: int = 200) -> int:
 
 
 async def turned_away(connection: Connection, limit: int = 200) -> int:
-    """Domains that refuse us now are looked at again, while they are left alone anyway."""
+    """Flag domains for review that now refuse requests."""
     rows = await connection.fetch(TURNED_AWAY, limit)
     for row in rows:
         domain = await domains.lock(connection, row["domain"])
         if domain.status == "approved":
-            reason = f"its behaviour changed: it refuses us (risk {row['risk']:.0f})"
+            reason = f"its behaviour changed: it refuses requests (risk {row['risk']:.0f})"
             await notes.look_again(connection, domain, reason, actor=ACTOR)
     return len(rows)

@@ -1,7 +1,7 @@
-"""Submitting: a domain or a single URL, from anybody, and what is set in motion at once.
+"""Intake: submission of a domain or a single URL by anyone, and its immediate effects.
 
-The URL of an approved domain is crawled; any other waits for its domain. A subdomain that nobody
-has seen is opened by a member, or by anybody where the domain is trusted.
+A URL of an approved domain is crawled; any other waits for its domain. An unknown subdomain is
+opened by a member, or by anyone where the domain is trusted.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ REACH = "UPDATE messor.pages SET depth = $2 WHERE id = $1 AND depth > $2"
 
 @dataclass(frozen=True, slots=True)
 class SubmittedUrl:
-    """What came of a URL, with a sentence for whoever submitted it."""
+    """The result of a submitted URL, with a message for the submitter."""
 
     outcome: str  # crawling, remembered, offered, refused
     url: str
     said: str
-    domain: Domain | None  # None when nobody asked for it yet
+    domain: Domain | None  # None if the domain was never submitted
     page_id: int | None = None
-    asks: str | None = None  # a question to the person: submit
+    asks: str | None = None  # offered to the person: submit
 
 
 async def submit_domain(
@@ -48,26 +48,27 @@ async def submit_domain(
     max_crawl_depth: int = 3,
     look: bool | None = None,
 ) -> Submitted:
-    """Ask for a domain. A member's is looked at before review; the public's when it is opened.
+    """Submit a domain.
 
-    `look` says otherwise.
+    A member's submission gets a pre-flight at once, a public one when a reviewer opens it; `look`
+    overrides this.
     """
     submission = Submission.understand(text)
-    answer = await submissions.ask(
+    result = await submissions.ask(
         connection, submission, asker, context=context, max_crawl_depth=max_crawl_depth
     )
-    if answer.taken and (asker.submitter_type != "public_user" if look is None else look):
-        await preflight.request_preflight(connection, answer.domain, actor=asker.actor)
-    return answer
+    if result.taken and (asker.submitter_type != "public_user" if look is None else look):
+        await preflight.request_preflight(connection, result.domain, actor=asker.actor)
+    return result
 
 
 async def rescrape(connection: Connection, name: str, *, actor: str) -> int:
-    """Make every page of an approved domain due now; answers how many."""
+    """Make every page of an approved domain due now; returns how many."""
     domain = await domains.lock(connection, name)
     if domain.status != "approved":
         raise ConflictError(
             f"{domain.domain} is {domain.status}{domains.decided(domain)}; "
-            "only an approved domain is scraped."
+            "only an approved domain is crawled."
         )
     base = parse(domain.base_url)
     assert base is not None
@@ -87,9 +88,9 @@ async def submit_url(
     submit: bool = False,
     look: bool | None = None,
 ) -> SubmittedUrl:
-    """Take a URL: crawl it now, remember it, or offer to submit its domain.
+    """Submit a URL: crawl it now, remember it, or offer to submit its domain.
 
-    With `submit` the offer is accepted in the same call.
+    `submit` accepts the offer in the same call.
     """
     text = text.strip()
     submission = Submission.understand(text)
@@ -100,16 +101,16 @@ async def submit_url(
     if domain is None or domain.status == "rejected":
         if not submit:
             return _offer(submission, url, domain)
-        answer = await submit_domain(connection, url.href, asker, context=context, look=look)
-        if not answer.taken:
-            return SubmittedUrl("refused", url.href, answer.said, answer.domain, asks=answer.asks)
-        return await _remember(connection, answer.domain, url, asker)
+        result = await submit_domain(connection, url.href, asker, context=context, look=look)
+        if not result.taken:
+            return SubmittedUrl("refused", url.href, result.said, result.domain, asks=result.asks)
+        return await _remember(connection, result.domain, url, asker)
     if domain.status == "pending_review":
         return await _remember(connection, domain, url, asker)
     if domain.status != "approved":
         why = f": {domain.rejection_reason.rstrip('.')}" if domain.rejection_reason else ""
-        said = f"{domain.domain} is {domain.status}{why}. Its URLs are not taken."
-        return SubmittedUrl("refused", url.href, said, domain)
+        message = f"{domain.domain} is {domain.status}{why}. Its URLs are not accepted."
+        return SubmittedUrl("refused", url.href, message, domain)
     return await _crawl(connection, domain, url, asker)
 
 
@@ -121,18 +122,18 @@ async def _known(connection: Connection, name: str) -> Domain | None:
 
 
 def _offer(submission: Submission, url: Url, domain: Domain | None) -> SubmittedUrl:
-    said = f"Would you like to submit {submission.domain} for review?"
+    message = f"Would you like to submit {submission.domain} for review?"
     if domain is not None:
-        said = f"{domain.domain} was rejected: {domain.rejection_reason}. {said} Say what is new."
-    return SubmittedUrl("offered", url.href, said, domain, asks="submit")
+        message = f"{domain.domain} was rejected: {domain.rejection_reason}. {message} Describe what is new."
+    return SubmittedUrl("offered", url.href, message, domain, asks="submit")
 
 
 async def _remember(
     connection: Connection, domain: Domain, url: Url, asker: Submitter
 ) -> SubmittedUrl:
     await submissions.remember(connection, domain, url, asker)
-    said = f"{domain.domain} waits for review; {url.href} is crawled when it is approved."
-    return SubmittedUrl("remembered", url.href, said, domain)
+    message = f"{domain.domain} awaits review; {url.href} is crawled once it is approved."
+    return SubmittedUrl("remembered", url.href, message, domain)
 
 
 async def _crawl(
@@ -143,39 +144,39 @@ async def _crawl(
     if public and not domain.is_trusted_domain and not known_host:
         await submissions.remember(connection, domain, url, asker)
         if domain.review_reason is None:
-            reason = "URLs on hosts that nobody has seen wait for a reviewer"
+            reason = "URLs on unknown hosts await review"
             await notes.look_again(connection, domain, reason, actor=asker.actor)
-        said = f"{url.authority} is new to us; a reviewer looks at {url.href} first."
-        return SubmittedUrl("remembered", url.href, said, domain)
+        message = f"{url.authority} is a new host; a reviewer checks {url.href} first."
+        return SubmittedUrl("remembered", url.href, message, domain)
     page_id = await plant(connection, domain, url)
     data = {"url": url.href, "trusted": domain.is_trusted_domain}
     fact = Event("url.submitted", asker.actor, domain.id, page_id, data)
     await record(connection, [fact])
     held_up = await prospects.hindrance(connection, url.authority, page_id)
-    said = f"{domain.domain} is approved: {url.href} is crawled now."
+    message = f"{domain.domain} is approved; {url.href} is crawled now."
     if held_up is not None:
-        said = f"{domain.domain} is approved and {url.href} is due. {held_up}"
-    return SubmittedUrl("crawling", url.href, said, domain, page_id)
+        message = f"{domain.domain} is approved and {url.href} is due. {held_up}"
+    return SubmittedUrl("crawling", url.href, message, domain, page_id)
 
 
 async def plant(connection: Connection, domain: Domain, url: Url) -> int:
-    """Put a URL on the frontier, within the domain's budget of pages."""
+    """Add a URL to the frontier, within the domain's page budget."""
     known = await connection.fetchval(KNOWN_PAGE, url.authority, url_hash(url))
     if not known and domain.pages_known >= domain.page_budget:
         raise ConflictError(
-            f"{domain.domain} has {domain.pages_known} pages, which is its budget. "
+            f"{domain.domain} has reached its budget of {domain.pages_known} pages. "
             f"Raise it: messor domains configure {domain.domain} --page-budget …"
         )
     page_id = await admission.plant(connection, domain, url, found_by="manual")
-    # Somebody asked for it: it lies within the domain's reach, however it was found.
+    # Requested explicitly, so it is within the domain's depth however it was found.
     await connection.execute(REACH, page_id, domain.max_crawl_depth)
     return page_id
 
 
 async def take_waiting(connection: Connection, domain: Domain, *, actor: str) -> int:
-    """Put the URLs that waited for an approved domain on the frontier; answers how many."""
+    """Add the waiting URLs of an approved domain to the frontier; returns how many."""
     if domain.status != "approved":
-        raise UsageError(f"{domain.domain} is {domain.status}: its URLs go on waiting.")
+        raise UsageError(f"{domain.domain} is {domain.status}: its URLs keep waiting.")
     taken = 0
     for text in await submissions.take_urls(connection, domain.id):
         url = parse(text)

@@ -1,6 +1,6 @@
-"""Asking for a pre-flight: a first look at a domain that nobody decided on yet.
+"""Pre-flight requests: a first check of a domain without a decision.
 
-It becomes a task of its own kind in the host's lane; what the task does is `crawl.preflight`.
+A pre-flight is a task of its own kind in the host's lane; `crawl.preflight` performs it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from messor.registry.domains import Domain
 from messor.store.database import Connection
 from messor.web.urls import parse
 
-LOOKED = ("pending_review",)  # a domain that was decided on needs no first look
+LOOKED = ("pending_review",)  # a domain with a decision needs no pre-flight
 
 OPEN = """
 INSERT INTO messor.preflights (id, domain_id, page_id, requested_by) VALUES ($1, $2, $3, $4)
 ON CONFLICT (domain_id) WHERE finished_at IS NULL DO NOTHING RETURNING id
 """
-# Beside the homepage's own page, which approval will make: its hash is of no URL.
+# Distinct from the homepage's own page, which approval creates: its hash belongs to no URL.
 ADD_TASK = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'manual')
@@ -45,11 +45,11 @@ SELECT page_id FROM task
 
 
 async def request_preflight(connection: Connection, domain: Domain, *, actor: str) -> UUID | None:
-    """Have a pending domain looked at; answers the pre-flight, None when one is under way."""
+    """Request a pre-flight of a pending domain; returns it, or None if one is in progress."""
     if domain.status not in LOOKED:
         raise ConflictError(
             f"{domain.domain} is {domain.status}{domains.decided(domain)}; "
-            "only a domain that waits for review is looked at beforehand."
+            "only a domain that awaits review gets a pre-flight."
         )
     url = parse(domain.base_url)
     assert url is not None

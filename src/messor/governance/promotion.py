@@ -1,8 +1,8 @@
-"""Promoting: before a record goes whose bytes other pages need, one of those gets the bytes.
+"""Promotion: rewrites bytes that other pages need before the record holding them is blanked.
 
-A page that is forgotten takes its record along, and with it its address and headers. Where snapshots
-of other pages refer to that record, the bytes are written again for the first of them, and the others
-refer to it from then on. Nothing that remains is lost, and nothing that was forgotten stays.
+A removed page takes its record along, with its address and headers. Where snapshots of other pages
+refer to that record, the bytes are written again for the first of them and the others refer to the
+copy. Nothing that remains is lost, and nothing removed stays.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.web.urls import parse
 
-AT_ONCE = 50  # records in one transaction
+AT_ONCE = 50  # records per transaction
 
-# Records that must go and that snapshots still need.
+# Records that must be blanked and that snapshots still need.
 NEEDED = f"""
 SELECT b.segment_id, b.segment_offset, b.segment_length, g.name
   FROM messor.blanks b JOIN messor.segments g ON g.id = b.segment_id
@@ -59,7 +59,7 @@ BLANK = """
 INSERT INTO messor.blanks (segment_id, segment_offset, segment_length)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[]) ON CONFLICT DO NOTHING
 """
-# Its page is still there: only another one that had the same bytes was forgotten.
+# Its page still exists: only another page with the same bytes was removed.
 STAYS = """
 DELETE FROM messor.blanks WHERE segment_id = $1 AND segment_offset = $2 AND blanked_at IS NULL
 """
@@ -67,7 +67,7 @@ DELETE FROM messor.blanks WHERE segment_id = $1 AND segment_offset = $2 AND blan
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What is known of a snapshot's own answer, without its bytes."""
+    """A snapshot's own response head, without the bytes."""
 
     url: str
     date: str
@@ -75,7 +75,7 @@ class _Head:
 
 
 async def let_go(settings: Settings, database: Database) -> int:
-    """Blank all that was forgotten and may go, in segments that lie here; answers how many."""
+    """Blank all removed records that may go, in segments on this machine; returns how many."""
     folder = settings.data_dir / "archive"
     if await database.fetch(NEEDED, 0, 0, 1):
         async with own_segments(
@@ -90,7 +90,7 @@ async def let_go(settings: Settings, database: Database) -> int:
 
 
 async def promote(folder: Path, database: Database, writer: SegmentWriter) -> int:
-    """Write again the bytes that are needed of records that must go; answers how many."""
+    """Rewrite needed bytes of records that must go; returns how many."""
     promoted, after = 0, (0, 0)
     while rows := await database.fetch(NEEDED, *after, AT_ONCE):
         after = rows[-1]["segment_id"], rows[-1]["segment_offset"]
@@ -117,7 +117,7 @@ async def _promote(
             place = row["name"], row["segment_offset"], row["segment_length"]
             record = await asyncio.to_thread(records.load, folder, *place)
         except (OSError, DamagedRecordError, NotFoundError):
-            continue  # nothing can be saved of it here; it is not blanked while it is needed
+            continue  # its bytes cannot be saved here; it is not blanked while needed
         if any(_is_of(record, heir) for heir in heirs[key]):
             await connection.execute(STAYS, *key)
         elif heirs[key]:
@@ -127,7 +127,7 @@ async def _promote(
 
 
 def _is_of(record: ArchiveRecord, heir: Any) -> bool:
-    """Whether the record is this snapshot's own."""
+    """Whether the record belongs to this snapshot."""
     url = parse(heir["url"])
     own = url.href if url is not None else heir["url"]
     return heir["revisit_name"] is None and record.url in (heir["url"], own)
@@ -140,7 +140,7 @@ async def _inherit(
     record: ArchiveRecord,
     heirs: list[Any],
 ) -> None:
-    """The first gets the bytes, the others refer to it."""
+    """Give the bytes to the first snapshot and let the others refer to it."""
     heads = await asyncio.to_thread(lambda: [_own_head(folder, record, heir) for heir in heirs])
     first = heads[0]
     original = warc.Original(first.url, first.date, record.digest)
@@ -164,7 +164,7 @@ async def _inherit(
         [each and each.length for each in revisits],
     )
     await image_rows.move(connection, ids)
-    # Their records name the one that goes.
+    # Their records name the one to be blanked.
     old = [heir for heir in heirs if heir["revisit_segment_id"] is not None]
     await connection.execute(
         BLANK,
@@ -175,7 +175,7 @@ async def _inherit(
 
 
 def _own_head(folder: Path, record: ArchiveRecord, heir: Any) -> _Head:
-    """A snapshot's own answer without the bytes; made of what its row says where it has no record."""
+    """A snapshot's own response head; built from its row where it has no record."""
     url = parse(heir["url"])
     href = url.href if url is not None else heir["url"]
     if heir["revisit_name"] is not None:
@@ -183,7 +183,7 @@ def _own_head(folder: Path, record: ArchiveRecord, heir: Any) -> _Head:
         try:
             own = records.load(folder, *place)
         except (OSError, DamagedRecordError, NotFoundError):
-            pass  # lost, or on another machine: the row still tells enough
+            pass  # lost, or on another machine: the row suffices
         else:
             return _Head(own.url, own.date, own.http)
     return _Head(href, warc.written(heir["crawled_at"]), _plain_head(record, heir))

@@ -1,7 +1,7 @@
-"""Purging: what was kept of a domain that may no longer be harvested is forgotten.
+"""Purge: removes what was stored of a domain that may no longer be crawled.
 
-Pages, snapshots and what was read from them go; the log of requests stays, as proof of how we
-behaved. Bytes in the archive are blanked afterwards by `archive.erased_bytes`.
+Pages, snapshots and extracted data are removed; the request log stays, as proof of conduct.
+`archive.erased_bytes` blanks the bytes in the archive afterwards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WITH own AS (SELECT id FROM messor.hosts WHERE domain_id = $1), patterns AS (
 DELETE FROM messor.refused_links WHERE host_id IN (SELECT id FROM own)
 """
 
-# A visit that held a page when it was forgotten may have brought it once more.
+# A visit that held a page during the purge may have stored it again.
 FORGET_AGAIN = """
 SELECT messor.forget_pages(coalesce(array_agg(f.page_id), '{}'), $1)
   FROM messor.forgotten_pages f
@@ -55,7 +55,7 @@ DELETE FROM messor.forgotten_pages WHERE forgotten_at < messor.clock() - interva
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What is kept of a domain."""
+    """Amount of stored content of a domain."""
 
     pages: int
     snapshots: int
@@ -63,19 +63,19 @@ class Holdings:
 
 
 async def holdings(source: Connection | Database, domain: Domain) -> Holdings:
-    """How much a purge would remove."""
+    """What a purge would remove."""
     row = await source.fetchrow(HOLDINGS, domain.id)
     assert row is not None
     return Holdings(*row)
 
 
 async def purge(connection: Connection, name: str, *, actor: str) -> Holdings:
-    """Forget all that was kept of a domain that is not approved; answers what that was."""
+    """Remove everything stored of a domain that is not approved; returns how much it was."""
     domain = await domains.lock(connection, name)
     if domain.status == "approved":
         raise ConflictError(
-            f"{domain.domain} is approved{domains.decided(domain)} and would be harvested again; "
-            "suspend or blacklist it before it is purged."
+            f"{domain.domain} is approved{domains.decided(domain)} and would be crawled again; "
+            "suspend or blacklist it before a purge."
         )
     kept = await holdings(connection, domain)
     await forget(connection, domain, logs=False)
@@ -85,7 +85,7 @@ async def purge(connection: Connection, name: str, *, actor: str) -> Holdings:
 
 
 async def forget(connection: Connection, domain: Domain, *, logs: bool) -> None:
-    """Remove a domain's pages and all that was made of them."""
+    """Remove a domain's pages and everything derived from them."""
     await connection.execute(EMPTY_LANES, domain.id)
     await connection.execute(FORGET, domain.id, logs)
     await connection.execute(EMPTY_HOSTS, domain.id)
@@ -93,7 +93,7 @@ async def forget(connection: Connection, domain: Domain, *, logs: bool) -> None:
 
 
 async def forget_again(connection: Connection) -> None:
-    """Remove what visits brought of pages that were forgotten meanwhile. Run it now and then."""
+    """Remove what visits stored of pages purged meanwhile. Called periodically."""
     for logs in (False, True):
         await connection.execute(FORGET_AGAIN, logs)
     await connection.execute(SETTLED)

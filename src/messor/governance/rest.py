@@ -1,6 +1,6 @@
-"""Resting: a domain that failed, or has nothing to give this year, is left alone, and returns.
+"""Rest: a domain that failed, or has no funds this year, is left alone until a date.
 
-Its lanes are not ready before its rest is over, so no claim has to know of it.
+Its lanes are not ready until then, so claims need no extra check.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from messor.registry import domains, processing
 from messor.registry.domains import Domain
 from messor.store.database import Connection
 
-# A visit under way is recalled, and finds its lane not ready when it gives it back.
+# A visit in progress is recalled, and finds its lane not ready on return.
 HOLD = """
 UPDATE messor.lanes l
    SET ready_at = greatest(l.ready_at, $2), recall = CASE WHEN l.worker_id IS NOT NULL THEN l.token END,
@@ -21,7 +21,7 @@ UPDATE messor.lanes l
  WHERE l.host_id = k.host_id
 """
 
-# What the rest alone put off; a host's own silence stays.
+# Only what the rest postponed; a wait demanded by the host stays.
 RELEASE = """
 UPDATE messor.lanes l
    SET ready_at = n.ready_at,
@@ -45,7 +45,7 @@ async def fail(
 
 
 async def no_funds(connection: Connection, domain: Domain, year: int, *, actor: str) -> Domain:
-    """Nothing is to be had there this year: the domain and its lanes rest until the next."""
+    """No funds this year: the domain and its lanes rest until the next."""
     resting = await processing.no_funds(connection, domain, year, actor=actor)
     until = processing.rests_until(resting)
     assert until is not None
@@ -54,24 +54,24 @@ async def no_funds(connection: Connection, domain: Domain, year: int, *, actor: 
 
 
 async def revive(connection: Connection, domain: Domain, *, actor: str) -> Domain:
-    """A person ends the rest of a domain."""
+    """End a domain's rest on a person's request."""
     revived = await processing.revive(connection, domain, actor=actor)
     await connection.execute(RELEASE, revived.id)
     return revived
 
 
 async def return_rested(connection: Connection, limit: int = 500) -> int:
-    """Bring back every domain whose rest is over; answers how many. Run it now and then."""
+    """Return every domain whose rest is over; returns how many. Called periodically."""
     returned = 0
     for name in await processing.rested(connection, limit):
         domain = await domains.lock(connection, name)
         if domain.processing not in ("processing_failed", "no_funds_this_year"):
-            continue  # a person was quicker
+            continue  # a person revived it first
         await processing.begin(connection, domain)
         returned += 1
     return returned
 
 
 async def hold(connection: Connection, domain: Domain, until: datetime) -> None:
-    """Nobody visits a domain's lanes before a time."""
+    """Make a domain's lanes not ready before a time."""
     await connection.execute(HOLD, domain.id, until)

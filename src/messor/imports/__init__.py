@@ -1,1 +1,1 @@
-"""Saved pages in: HTML, MHTML, WARC, HAR, folders; nothing is fetched."""
+"""Imports of saved pages: HTML, MHTML, WARC, HAR, folders; nothing is fetched."""

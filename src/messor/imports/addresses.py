@@ -1,6 +1,4 @@
-"""Where a saved page is from: what was stated, what the page says of itself, or its place in a
-mirror's folders.
-"""
+"""The URL of a saved page: given, stated by the page, or derived from its path in a mirror."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ _INDEX = re.compile(r"(?:^|(?<=/))index\.html?(?=$|\?)", re.IGNORECASE)
 
 
 def own_address(text: str) -> Url | None:
-    """The URL a page gives as its own: saved-from comment, canonical link, og:url."""
+    """The URL a page states as its own: saved-from comment, canonical link, og:url."""
     top = text[:_TOP]
     if (saved := _SAVED_FROM.search(top)) is not None:
         url = parse(_uncommented(saved[2], int(saved[1])))
@@ -40,7 +38,7 @@ def own_address(text: str) -> Url | None:
 
 
 def _uncommented(text: str, length: int) -> str:
-    """The URL of a saved-from comment, without the comment's end when that sticks to it."""
+    """The URL of a saved-from comment, without a comment end attached to it."""
     if length and text[length : length + 3] in ("", "-->"):
         return text[:length]
     return text.partition("-->")[0]

@@ -12,7 +12,7 @@ import asyncpg
 from messor.archive.segments import Place, SegmentWriter
 from messor.crawl.sandboxed_reader import SandboxedReader
 from messor.imports import store, terms
-from messor.imports.prepare import ImportCandidate, Sight, Tangled, Unread, read, read_caged
+from messor.imports.prepare import ImportCandidate, Sight, Tangled, Unread, read, read_sandboxed
 from messor.imports.store import ExistingPage, PreparedPage, Stored
 from messor.imports.terms import Rules
 from messor.ledger.events import Event, record
@@ -21,7 +21,7 @@ from messor.politeness.lease import WorkerLease
 from messor.registry.domains import Submission
 from messor.store.database import TRY_AGAIN, Connection, Database
 
-# What PostgreSQL says of a value it cannot take: only these are blamed on a page.
+# PostgreSQL errors about a value it cannot store: only these are attributed to a page.
 BAD_ROW = (
     asyncpg.DataError,
     asyncpg.IntegrityConstraintViolationError,
@@ -36,7 +36,7 @@ OK, UNCHANGED, REFUSED, ERROR = "ok", "unchanged", "refused", "error"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one page, or of a file that holds none."""
+    """The result of one page, or of a file without any."""
 
     origin: str
     outcome: str  # ok, unchanged, refused or error
@@ -51,7 +51,7 @@ def refused(candidate: ImportCandidate, reason: str, outcome: str = REFUSED) -> 
 
 
 class BatchImporter:
-    """Imports batches for one import, under its worker lease."""
+    """Imports batches of one import under its worker lease."""
 
     def __init__(
         self,
@@ -69,17 +69,17 @@ class BatchImporter:
         self._archive = archive
         self._actor = actor
         self._agent = agent
-        self._cage = SandboxedReader(agent=agent)
+        self._sandbox = SandboxedReader(agent=agent)
         self._approve = approve
         self._only = only
-        self._places: dict[bytes, Place] = {}  # of this batch: a second try appends nothing
+        self._places: dict[bytes, Place] = {}  # of this batch: a retry appends nothing
 
     async def close(self) -> None:
-        """End the processes that wait for pages."""
-        await self._cage.close()
+        """End the processes that read pages."""
+        await self._sandbox.close()
 
     async def run(self, source: str, candidates: Sequence[ImportCandidate]) -> list[Imported]:
-        """Import pages of one source, no page twice; answers a result for each."""
+        """Import pages of one source, no page twice; returns a result for each."""
         self._places.clear()
         results: list[Imported] = []
         allowed = await self._allowed(candidates, results)
@@ -90,7 +90,7 @@ class BatchImporter:
     async def _allowed(
         self, candidates: Sequence[ImportCandidate], results: list[Imported]
     ) -> list[tuple[ImportCandidate, ExistingPage | None]]:
-        """The pages that may be imported, before any work goes into them."""
+        """The pages that may be imported, before any work on them."""
         rules = await self._rules(candidates)
         async with self._database.connection() as connection:
             standings = await store.standings(connection, candidates)
@@ -105,11 +105,11 @@ class BatchImporter:
 
     def _objection(self, rules: Rules, candidate: ImportCandidate) -> str | None:
         if self._only and candidate.domain not in self._only:
-            return f"{candidate.domain} is not among the domains asked for"
+            return f"{candidate.domain} is not among the requested domains"
         return rules.objection(candidate)
 
     async def _rules(self, candidates: Sequence[ImportCandidate]) -> Rules:
-        """The rules for a batch, after the domains that were named for it are approved."""
+        """The rules for a batch, after its named domains are approved."""
         async with self._database.transaction() as connection:
             rules = await terms.load(connection, candidates)
             wanted = {candidate.domain for candidate in candidates} & self._approve.keys()
@@ -124,7 +124,7 @@ class BatchImporter:
         allowed: Sequence[tuple[ImportCandidate, ExistingPage | None]],
         results: list[Imported],
     ) -> list[ImportCandidate | Sight]:
-        """Pages read, off the loop; those whose very bytes are known stay as they are."""
+        """Read pages off the event loop; those whose exact bytes are known stay unchanged."""
 
         def read_all() -> list[ImportCandidate | Sight | Unread | Tangled]:
             return [
@@ -138,7 +138,7 @@ class BatchImporter:
         for each in await asyncio.to_thread(read_all):
             page = each
             if isinstance(page, Tangled):
-                page = await read_caged(page.candidate, self._cage)
+                page = await read_sandboxed(page.candidate, self._sandbox)
             if isinstance(page, Unread):
                 results.append(refused(page.candidate, page.reason, ERROR))
             else:
@@ -148,7 +148,7 @@ class BatchImporter:
     async def _commit(
         self, source: str, pages: Sequence[ImportCandidate | Sight]
     ) -> list[Imported]:
-        """Store pages; one that PostgreSQL cannot take is found by halving."""
+        """Store pages; one that PostgreSQL rejects is found by bisection."""
         if not pages:
             return []
         for _ in range(_TRIES):
@@ -167,7 +167,7 @@ class BatchImporter:
     async def _transact(
         self, source: str, pages: Sequence[ImportCandidate | Sight]
     ) -> list[Imported]:
-        """All statements of a batch, with locks in a flush's order: domains, lanes, pages."""
+        """All statements of a batch, locking in a flush's order: domains, lanes, pages."""
         if any(isinstance(page, Sight) for page in pages):
             await self._archive.ready()
         async with self._database.transaction() as connection:
@@ -185,7 +185,7 @@ class BatchImporter:
     async def _fitting(
         self, connection: Connection, pages: Sequence[ImportCandidate | Sight], rules: Rules
     ) -> tuple[list[ImportCandidate | Sight], list[Imported]]:
-        """Pages of domains that are still open and whose budgets have room for them."""
+        """Pages of domains that are still open and within budget."""
         results: list[Imported] = []
         fitting: list[ImportCandidate | Sight] = []
         known = await store.known_pages(connection, [_candidate(page) for page in pages])
@@ -195,7 +195,7 @@ class BatchImporter:
             objection = rules.objection(candidate)
             is_new = (candidate.url.authority, candidate.url_hash) not in known
             if objection is None and is_new and room[candidate.domain] == 0:
-                objection = f"the page budget of {candidate.domain} is spent"
+                objection = f"the page budget of {candidate.domain} is used up"
             if objection is not None:
                 results.append(refused(candidate, objection))
                 continue
@@ -210,7 +210,7 @@ class BatchImporter:
         rules: Rules,
         results: list[Imported],
     ) -> list[PreparedPage]:
-        """Make pages known and give their bytes a place in the archive."""
+        """Add pages to the frontier and their bytes to the archive."""
         if not pages:
             return []
         candidates = [_candidate(page) for page in pages]
@@ -222,14 +222,14 @@ class BatchImporter:
         for number, page in enumerate(pages):
             standing = standings[number]
             if standing.kind != "page":
-                reason = f"this address is known as a {standing.kind} file, not as a page"
+                reason = f"this URL is known as a {standing.kind} file, not as a page"
                 results.append(refused(candidates[number], reason))
             elif isinstance(page, Sight):
                 kept.append(PreparedPage(page.candidate, standing, page, self._archived(page)))
             elif standing.has(page):
                 kept.append(PreparedPage(page, standing))
             else:
-                # Fetched since it was looked at, and not read, because it was known then.
+                # Fetched since it was checked, and not read because it was known then.
                 reason = "the page was fetched meanwhile; import it again"
                 results.append(refused(page, reason, ERROR))
         return kept
@@ -243,7 +243,7 @@ class BatchImporter:
     async def _settle(
         self, connection: Connection, kept: Sequence[PreparedPage], stored: Mapping[int, Stored]
     ) -> list[Imported]:
-        """Name what became of each page, and let the newest stand for it."""
+        """Determine each page's result, and make the newest content current."""
         results: list[Imported] = []
         changed: list[PreparedPage] = []
         seen: list[tuple[PreparedPage, str, int]] = []
@@ -282,7 +282,7 @@ class BatchImporter:
         results: Sequence[Imported],
         rules: Rules,
     ) -> list[Event]:
-        """One fact per domain: how many pages of it came from which file."""
+        """One event per domain: how many of its pages came from which file."""
         domains = {candidate.url.href: candidate.domain for candidate in candidates}
         counts: dict[str, Counter[str]] = {}
         for result in results:

@@ -1,4 +1,4 @@
-"""HAR files: what a browser's network panel exports, read as a stream and taken entry by entry."""
+"""HAR files, as exported by a browser's network panel, parsed as a stream entry by entry."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MAX_ENTRIES = 100_000
 _MAX_HEADERS = 500
 _SHORT = 200
 _LONG = 8_192
-# A page as JSON or in base64 takes more bytes than the page.
+# A page as JSON or base64 takes more bytes than the page.
 _ESCAPED = 1.5
 
 
 def _shape(cap: int) -> Shape:
-    """What is wanted of an entry; bodies of requests, cookies and timings are passed over."""
+    """The shape of a wanted entry; request bodies, cookies and timings are skipped."""
     header = {"name": WantedText(_SHORT), "value": WantedText(_LONG)}
     content = {
         "mimeType": WantedText(_SHORT),
@@ -53,7 +53,7 @@ def read_har(stream: BufferedReader, name: str, cap: int) -> Items:
         if number:
             yield Damage(name, f"the HAR file was read up to its entry {number}: {error}")
         else:
-            yield Unreadable(name, f"the file is not a HAR file that can be read: {error}")
+            yield Unreadable(name, f"the file is not a readable HAR file: {error}")
 
 
 def _read_entry(entry: Any, name: str, cap: int) -> SavedPage | Unreadable | PassedOver:
@@ -88,7 +88,7 @@ def _body(text: str, encoding: object, mime: str) -> tuple[bytes, str]:
 
 
 def _headers(response: dict[str, Any]) -> tuple[tuple[bytes, bytes], ...]:
-    """The answer's headers; a line break in one would forge another."""
+    """The response's headers; a line break in one would forge another."""
     pairs = [
         (header.get("name"), header.get("value"))
         for header in response.get("headers") or ()

@@ -1,7 +1,7 @@
-"""The import of saved pages: sources in, a report out; nothing is asked of any site.
+"""The import of saved pages: sources in, a report out; no request is sent to any site.
 
-Pages go through in batches. What was committed stays when a later batch fails, and importing the
-same again changes nothing.
+Pages are processed in batches. Committed batches stay when a later one fails, and a repeated import
+changes nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from messor.store.database import LOST_CONNECTION, Database
 
 BATCH_PAGES = 200
 BATCH_BYTES = 32_000_000
-MAX_RESULTS = 10_000  # told one by one; beyond that they are only counted
+MAX_RESULTS = 10_000  # listed one by one; beyond that only counted
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of everything that was handed over."""
+    """The result of an import."""
 
     counts: Counter[str] = field(default_factory=Counter)  # pages by outcome
     passed_over: int = 0  # images, redirects and the like
@@ -40,7 +40,7 @@ class ImportReport:
 
     @property
     def has_pages(self) -> bool:
-        """Whether anything is held that was handed over."""
+        """Whether any imported page is stored."""
         return bool(self.counts[OK] or self.counts[UNCHANGED])
 
     def add(self, results: Sequence[Imported]) -> None:
@@ -68,7 +68,7 @@ async def import_pages(
     """Import saved pages as snapshots.
 
     `only` names the domains whose pages are wanted, all by default. Domains in `approve` that are
-    new or wait for review are approved for this, as an act of `actor`; nothing of them is fetched.
+    new or await review are approved for this on behalf of `actor`; none of their pages are fetched.
     """
     report = ImportReport()
     async with AsyncExitStack() as stack:
@@ -94,7 +94,7 @@ async def _importer(
     only: Collection[str],
     approve: Sequence[Submission],
 ) -> AsyncIterator[BatchImporter]:
-    """The means of an import: a worker lease, kept alive, and segments written under it."""
+    """Resources of an import: a worker lease, kept alive, and segments written under it."""
     try:
         async with own_segments(
             settings.data_dir / "archive",
@@ -118,7 +118,7 @@ async def _importer(
                 await importer.close()
     except LOST_CONNECTION as error:
         raise UnavailableError(
-            f"The database was lost during the import ({error}). What was imported is kept; "
+            f"The database was lost during the import ({error}). What was imported is stored; "
             "run the same command again for the rest."
         ) from error
 
@@ -155,7 +155,7 @@ class _Batcher:
         return list(batch.values())
 
     def _candidate(self, item: object, now: datetime) -> ImportCandidate | None:
-        """A page that knows where it is from; everything else is told to the report."""
+        """A page with a known URL; everything else goes to the report."""
         if isinstance(item, SavedPage):
             try:
                 return address(item, now)

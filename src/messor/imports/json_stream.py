@@ -1,7 +1,7 @@
-"""JSON read as a stream: values that are wanted come out one by one, all others are passed over.
+"""Streaming JSON parser: yields wanted values one by one and skips all others.
 
-A document is never held whole, so neither its size nor how it was packed decides how much memory it
-takes. What is wanted is said by a shape; how deep, how many and how long values may be is bounded.
+A document is never held whole, so neither its size nor its compression determines memory use. A
+shape describes what is wanted; depth, count and length of values are bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 _PIECE = 262_144
 _MAX_DEPTH = 64
-# Braces, brackets and strings: some ten thousand entries of a browser have a tenth of it.
+# Braces, brackets and strings: ten thousand entries of a browser have a tenth of it.
 MAX_TOKENS = 4_000_000
 _MAX_KEY = 1_000
 _MAX_SCALAR = 100
@@ -31,7 +31,7 @@ _NEXT_MARK = re.compile(rb'["{}\[\]]')
 
 
 class BadJsonError(Exception):
-    """The document is not JSON, or breaks a bound; nothing after that place can be read."""
+    """The document is not JSON or exceeds a bound; nothing after that position can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class WantedText:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A wanted list of values of one shape; those beyond the limit are passed over."""
+    """A wanted list of values of one shape; those beyond the limit are skipped."""
 
     shape: Shape
     limit: int
@@ -53,14 +53,14 @@ Shape = WantedText | Many | Mapping[str, "Shape"]
 
 
 class TooLong:
-    """Stands for a string that is longer than was wanted."""
+    """Stands for a string longer than wanted."""
 
 
 TOO_LONG = TooLong()
 
 
 class JsonStream:
-    """A JSON document under way."""
+    """A JSON document being parsed."""
 
     def __init__(self, stream: BufferedReader, limit: int) -> None:
         self._stream = stream
@@ -71,7 +71,7 @@ class JsonStream:
         self._tokens = 0
 
     def items(self, *path: str, most: int) -> Iterator[None]:
-        """Stand before each item of the list at a path; each must then be read."""
+        """Stop before each item of the list at a path; each must then be read."""
         for name in path:
             if self._mark() != b"{" or not self._find(name):
                 raise BadJsonError(f"it has no {'.'.join(path)}")
@@ -85,7 +85,7 @@ class JsonStream:
             yield
 
     def read(self, shape: Shape) -> Any:
-        """The next value in a shape; None where it is of another kind."""
+        """The next value in a shape; None if it is of another type."""
         mark = self._mark(advance=False)
         if mark == b'"' and isinstance(shape, WantedText):
             self._at += 1
@@ -122,7 +122,7 @@ class JsonStream:
         return found
 
     def _find(self, name: str) -> bool:
-        """Stand before the value of a key of the object begun; false at the object's end."""
+        """Stop before the value of a key of the current object; false at the object's end."""
         while (key := self._key()) is not None:
             if key == name:
                 return True
@@ -140,7 +140,7 @@ class JsonStream:
         return key if isinstance(key, str) else ""
 
     def _mark(self, *, advance: bool = True) -> bytes:
-        """The character with which the next value, key or end begins."""
+        """The first character of the next value, key or end."""
         while True:
             self._at = _BETWEEN.match(self._buffer, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._buffer):
@@ -153,7 +153,7 @@ class JsonStream:
         return mark
 
     def _string(self, limit: int) -> str | TooLong:
-        """The rest of a string whose quotation mark was read."""
+        """The rest of a string after its opening quote."""
         parts: list[bytes] = []
         size = 0
         while True:
@@ -170,7 +170,7 @@ class JsonStream:
             self._refill()
 
     def _scalar(self) -> str | None:
-        """A number or a word, as written."""
+        """A number or keyword, as written."""
         size, written = 0, b""
         while True:
             end = _SCALAR.match(self._buffer, self._at).end()  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ class JsonStream:
         return written.decode("ascii", "replace")
 
     def _pass_over(self) -> None:
-        """Leave the next value out."""
+        """Skip the next value."""
         if self._mark(advance=False) not in (b'"', b"{", b"["):
             self._scalar()
             return
@@ -215,12 +215,12 @@ class JsonStream:
             raise BadJsonError(f"it has more than {MAX_TOKENS:,} values")
 
     def _refill(self) -> None:
-        """Have more to read behind what is left; an end before its time is an error."""
+        """Read more input behind what is left; a premature end is an error."""
         if self._left <= 0:
             raise BadJsonError(f"it is larger than {self._limit:,} bytes")
         piece = self._stream.read(min(_PIECE, self._left))
         if not piece:
-            raise BadJsonError("it ends before its time")
+            raise BadJsonError("it ends prematurely")
         if self._left == self._limit:
             piece = piece.removeprefix(b"\xef\xbb\xbf")
         self._left -= len(piece)
@@ -238,9 +238,9 @@ def _text(parts: list[bytes]) -> str | TooLong:
 
 
 def _odd_text(written: bytes) -> str | TooLong:
-    """A string with lone surrogates, bare controls or bytes that are no UTF-8, as scripts write it.
+    """A string with lone surrogates, bare control characters or invalid UTF-8, as scripts write it.
 
-    Takes several times its memory, so that a long one is left out.
+    It takes several times its memory, so a long one is skipped.
     """
     if len(written) > _MAX_ODD:
         return TOO_LONG

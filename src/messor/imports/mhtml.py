@@ -1,7 +1,7 @@
-"""MHTML files: a browser's "single file", a mail message whose first HTML part is the page.
+"""MHTML files: a browser's "single file", a MIME message whose first HTML part is the page.
 
-Read as a stream: of images and other parts nothing is held, and of the page no more than it may
-weigh. Mail's rules beyond what browsers write are left out.
+Parsed as a stream: images and other parts are not held, and the page only up to its size limit.
+MIME features that browsers do not write are not supported.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from io import BufferedReader
 
 from messor.imports.saved import SavedPage, Unreadable
 
-# The file also carries the page's images: more than the page itself may weigh.
+# The file also carries the page's images: more than the page itself may have.
 MAX_FILE = 500_000_000
 _PIECE = 262_144
 _MAX_HEAD = 262_144
 _MAX_PARTS = 10_000
 _MAX_DEPTH = 8
 _MAX_BOUNDARY = 200
-# A page in base64, or as quoted-printable, takes more bytes than the page.
+# A page in base64 or quoted-printable takes more bytes than the page.
 _ENCODED = 3
 
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
@@ -34,13 +34,13 @@ _PAGES = ("text/html", "application/xhtml+xml")
 
 
 class BadMhtmlError(Exception):
-    """The file cannot be read as MHTML, and why."""
+    """The file cannot be parsed as MHTML, and why."""
 
 
 def read_mhtml(
     stream: BufferedReader, name: str, cap: int, url: str | None
 ) -> SavedPage | Unreadable:
-    """The page of an MHTML file; `url` is where a person says it is from."""
+    """The page of an MHTML file; `url` is its URL as given by a person."""
     try:
         parts = _Parts(stream, _ENCODED * cap)
         page = parts.page()
@@ -65,7 +65,7 @@ class _Page:
     is_cut: bool  # it was too long
 
     def decoded(self) -> bytes:
-        """The page's bytes, their transfer encoding undone."""
+        """The page's bytes, with the transfer encoding removed."""
         encoding = str(self.head.get("Content-Transfer-Encoding", "")).strip().lower()
         if encoding == "quoted-printable":
             return binascii.a2b_qp(self.written)
@@ -73,18 +73,18 @@ class _Page:
 
 
 class _Parts:
-    """The parts of a message under way, and what was read ahead of them."""
+    """The parts of a message being parsed, and its read-ahead."""
 
     def __init__(self, stream: BufferedReader, limit: int) -> None:
         self._stream = stream
-        self._limit = limit  # of a page as it is written
+        self._limit = limit  # of a page as encoded
         self._left = MAX_FILE
         self._ahead = b""
         self._bounds: list[bytes] = []
         self.message = self._head()
 
     def page(self) -> _Page | None:
-        """The part that is the page: the one named as the start, else the first of HTML."""
+        """The part that is the page: the one named as start, else the first HTML part."""
         start = self.message.get_param("start")
         first: _Page | None = None
         head: Message | None = self.message
@@ -106,7 +106,7 @@ class _Parts:
     def _enter(self, head: Message) -> None:
         bound = head.get_boundary()
         if not bound or len(bound) > _MAX_BOUNDARY or len(self._bounds) >= _MAX_DEPTH:
-            raise BadMhtmlError("its parts cannot be told apart")
+            raise BadMhtmlError("it has no boundary between its parts")
         self._bounds.append(b"\n--" + bound.encode("latin-1", "replace"))
 
     def _body(self, head: Message, *, keep: bool) -> _Page:
@@ -123,7 +123,10 @@ class _Parts:
         return page
 
     def _until_bound(self) -> Iterator[bytes]:
-        """The bytes before the next delimiter of any message around; all that is left without one."""
+        """The bytes before the next delimiter of any enclosing message.
+
+        Everything left if there is none.
+        """
         longest = max(map(len, self._bounds), default=0)
         self._ahead = b"\n" + self._ahead  # a body may be empty
         lead = 1
@@ -142,7 +145,7 @@ class _Parts:
                 return
 
     def _next_head(self) -> Message | None:
-        """The head of the part behind a delimiter; None at the end of the message."""
+        """The head of the part after a delimiter; None at the end of the message."""
         while self._ahead:
             bound = max((b for b in self._bounds if self._ahead.startswith(b)), key=len)
             self._ahead = self._ahead[len(bound) :]

@@ -1,7 +1,7 @@
-"""Originals: the bodies of one import that later records refer to, kept aside on disk.
+"""Originals: bodies of one import that later records refer to, stored on disk.
 
-A `revisit` record has no bytes: it names the digest of a payload that an earlier record holds, in the
-same file or in one before. A body is found by a digest only when that was checked against it.
+A `revisit` record has no bytes: it names the digest of a payload that an earlier record holds, in
+the same file or a previous one. A body is found by a digest only if that was verified.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ CREATE TABLE bodies (digest BLOB PRIMARY KEY, type TEXT, body BLOB) WITHOUT ROWI
 
 
 class Originals:
-    """Bodies by the digest of their payload; closed when the import ends."""
+    """Bodies by payload digest; closed when the import ends."""
 
     def __init__(self) -> None:
-        # A file of SQLite's own that is gone when it is closed; asked by one thread at a time.
+        # A temporary SQLite file that is deleted on close; used by one thread at a time.
         self._bodies = sqlite3.connect("", check_same_thread=False, isolation_level=None)
         self._bodies.executescript(_SETUP)
 
     def keep(self, stated: str, content_type: str | None, *, payload: bytes, body: bytes) -> None:
-        """Remember a body under the digest that its record states, where it has that digest.
+        """Store a body under the digest that its record states, if it has that digest.
 
-        Tools differ in whether they take it before or after the content encoding.
+        Tools differ in whether they compute it before or after the content encoding.
         """
         name, digest = _digest(stated)
         if digest and any(_HASHES[name](data).digest() == digest for data in (payload, body)):
@@ -52,7 +52,7 @@ class Originals:
 
 
 def _digest(stated: str) -> tuple[str, bytes]:
-    """Algorithm and digest, which may be written in hexadecimal or base 32; empty when unknown."""
+    """Algorithm and digest, in hexadecimal or base 32; empty if unknown."""
     name, _, text = stated.partition(":")
     name, text = name.strip().lower(), text.strip()
     if name not in _HASHES:

@@ -1,4 +1,4 @@
-"""From a saved page to what is stored of it: its address, its hashes, its archive record.
+"""From a saved page to what is stored of it: its URL, hashes and archive record.
 
 Pages are read as fetched ones are, so that equal bytes give equal snapshots. Links are not
 followed: an import discovers nothing.
@@ -21,17 +21,16 @@ from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, canonical, parse, url_hash
 
 _NO_ADDRESS = (
-    "the page does not say where it is from; name its address with --url "
-    "(or, for a folder, the address of the folder)"
+    "the page does not state its URL; give it with --url (for a folder, the base URL of the folder)"
 )
 _UNTYPED = "text/html"
-# Of longer ones a tree may take over a hundred times as much memory.
+# For longer ones a tree may take over a hundred times as much memory.
 MAX_HERE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ImportCandidate:
-    """A saved page with its address and the domain that governs it."""
+    """A saved page with its URL and the domain that governs it."""
 
     page: SavedPage
     url: Url
@@ -44,7 +43,7 @@ class ImportCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A candidate that was read: everything a snapshot needs but its place in the archive."""
+    """A candidate after reading: everything a snapshot needs except its place in the archive."""
 
     candidate: ImportCandidate
     record: bytes
@@ -74,7 +73,7 @@ class Tangled:
 
 
 def address(page: SavedPage, now: datetime) -> ImportCandidate:
-    """Find out where a page is from; raises a MessorError with the reason when it cannot be."""
+    """Determine a page's URL; raises a MessorError with the reason if that fails."""
     url = parse(page.url) if page.url is not None else own_address(_text(page))
     if url is None and page.url is not None:
         raise UsageError(f"{page.url[:200]!r} is not a web address")
@@ -95,7 +94,7 @@ def address(page: SavedPage, now: datetime) -> ImportCandidate:
 
 
 def read(candidate: ImportCandidate, agent: str) -> Sight | Unread | Tangled:
-    """Read a page, unless it is too large or too tangled to be read here; blocks while it parses."""
+    """Read a page unless it is too large or too complex to be read here; blocks while it parses."""
     text = _text(candidate.page)
     if "<" not in text:
         return Unread(candidate, "the file is not HTML")
@@ -107,11 +106,11 @@ def read(candidate: ImportCandidate, agent: str) -> Sight | Unread | Tangled:
         return Tangled(candidate)
 
 
-async def read_caged(candidate: ImportCandidate, cage: SandboxedReader) -> Sight | Unread:
-    """Read a page in a process of its own, which has bounds of time and memory."""
+async def read_sandboxed(candidate: ImportCandidate, sandbox: SandboxedReader) -> Sight | Unread:
+    """Read a page in a process of its own, with limits of time and memory."""
     text = _text(candidate.page)
     try:
-        return _sight(candidate, text, await cage.read(text, candidate.url.href))
+        return _sight(candidate, text, await sandbox.read(text, candidate.url.href))
     except TooComplexError as error:
         return Unread(candidate, f"too complex: {error}")
 
@@ -138,9 +137,9 @@ def _text(page: SavedPage) -> str:
 
 
 def _headers(page: SavedPage) -> list[tuple[bytes, bytes]]:
-    """The HTTP head of the archive record: as it came, or made for a page without one.
+    """The HTTP head of the archive record: the original, or one made for a page without it.
 
-    It says that a person brought the page, and when it was saved: the record's own date is that
+    It states that a person supplied the page, and when it was saved: the record's own date is that
     of the import.
     """
     typed = (b"Content-Type", (page.content_type or _UNTYPED).encode("latin-1", "replace"))

@@ -1,4 +1,4 @@
-"""What a reader of saved files hands over: pages, and notes on what is none."""
+"""What readers of saved files yield: pages, and notes about everything else."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TypeAlias
 
 from messor.core.masking import mask_text
 
-# No page is older than the web: a file dated before says nothing about when it was saved.
+# No page is older than the web: an earlier file date does not say when it was saved.
 _FIRST_WEBSITE = datetime(1991, 8, 6, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """One page as it was saved, its body unpacked."""
+    """A page as saved, its body decompressed."""
 
-    origin: str  # the file, for people
+    origin: str  # the file, for display
     body: bytes
-    url: str | None = None  # as stated by the person or the archive; None: ask the page itself
+    url: str | None = None  # as given by the person or the archive; None: use what the page states
     content_type: str | None = None
     saved_at: datetime | None = None
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -27,7 +27,7 @@ class SavedPage:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A page, or a whole file, that cannot be imported, and why."""
+    """A page or file that cannot be imported, and why."""
 
     origin: str
     reason: str
@@ -36,7 +36,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file that ends or breaks off before its time; what came before it counts."""
+    """A file that ends or breaks off prematurely; what came before it counts."""
 
     origin: str
     reason: str
@@ -44,7 +44,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Something that is no page: an image, a redirect, a request."""
+    """Something that is not a page: an image, a redirect, a request."""
 
 
 Item: TypeAlias = SavedPage | Unreadable | Damage | PassedOver
@@ -52,7 +52,10 @@ Items: TypeAlias = Iterator[Item]
 
 
 def printable(text: str) -> str:
-    """Text for people and the ledger: a file's name may hold anything, control codes included."""
+    """Text safe for display and the ledger.
+
+    A file name may hold anything, control codes included.
+    """
     shown = mask_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
     if shown.isprintable():
         return shown
@@ -60,7 +63,7 @@ def printable(text: str) -> str:
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """A moment as archives write it (ISO 8601); without a zone it is UTC."""
+    """A time as archives write it (ISO 8601); UTC without a zone."""
     try:
         moment = datetime.fromisoformat((text or "").strip())
     except ValueError:
@@ -69,14 +72,14 @@ def parse_time(text: str | None) -> datetime | None:
 
 
 def age_of(saved_at: datetime | None, now: datetime) -> float:
-    """Seconds since a page was saved; 0 when nobody can know."""
+    """Seconds since a page was saved; 0 if unknown."""
     if saved_at is None or saved_at < _FIRST_WEBSITE:
         return 0.0
     return max((now - saved_at).total_seconds(), 0.0)
 
 
 def dated(items: Items, saved_at: datetime | None) -> Items:
-    """Give pages without a time of their own that of their file."""
+    """Give pages without a time that of their file."""
     for item in items:
         if isinstance(item, SavedPage) and item.saved_at is None and saved_at is not None:
             yield replace(item, saved_at=saved_at)

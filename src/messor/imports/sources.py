@@ -1,6 +1,6 @@
-"""Sources: files, folders and streams that a person hands over, told apart by how they begin.
+"""Sources: files, folders and streams, recognised by their first bytes.
 
-Everything here reads; which of the pages may be kept is decided elsewhere.
+This module only reads; which pages may be stored is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OTHER_ARCHIVES = (
     b"\x28\xb5\x2f\xfd",
 )
 _UNPACK_FIRST = (
-    "the file is a ZIP or another packed archive, and only gzip is unpacked here: unpack it and "
+    "the file is a ZIP or another compressed archive, and only gzip is supported: extract it and "
     "import the folder"
 )
 _MAIL = re.compile(
@@ -49,9 +49,9 @@ _MAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is to be imported: a file or folder, or an open stream such as an upload.
+    """What to import: a file or folder, or an open stream such as an upload.
 
-    `url` is a page's own URL, or the base of a folder; archives say their URLs themselves.
+    `url` is a page's own URL, or the base of a folder; archives state their URLs themselves.
     """
 
     place: Path | BufferedReader
@@ -60,13 +60,13 @@ class Source:
 
     @property
     def name(self) -> str:
-        """For people and the ledger: no more of the path than its last part."""
+        """For display and the ledger: only the last part of the path."""
         if self.label is not None or not isinstance(self.place, Path):
             return printable(self.label or "-")
         return printable(self.place.name or str(self.place.resolve()))
 
     def read(self, cap: int, originals: Originals | None = None) -> Items:
-        """All that is in it; blocks while it reads. `originals`: of what was read before it."""
+        """Everything in it; blocks while it reads. `originals` holds bodies read before it."""
         known = Originals() if originals is None else originals
         if isinstance(self.place, BufferedReader):
             return read_stream(self.place, self.name, cap, self.url, known)
@@ -78,7 +78,7 @@ class Source:
 def read_stream(
     stream: BufferedReader, name: str, cap: int, url: str | None, originals: Originals
 ) -> Items:
-    """The pages of one open file, whatever its format."""
+    """The pages of one open file of any format."""
     try:
         if stream.peek(2).startswith(_GZIP):
             stream = BufferedReader(Unzipped(stream))
@@ -94,7 +94,7 @@ def read_stream(
         else:
             yield _read_page(stream, name, cap, url)
     except BROKEN_FILE as error:
-        yield Unreadable(name, f"the file cannot be unpacked: {error}")
+        yield Unreadable(name, f"the file cannot be decompressed: {error}")
     except OSError as error:
         yield Unreadable(name, f"the file cannot be read: {error.strerror or error}")
 
@@ -126,7 +126,7 @@ def _read_file(path: Path, name: str, cap: int, url: str | None, originals: Orig
 
 
 def _read_folder(folder: Path, cap: int, base_url: str | None, originals: Originals) -> Items:
-    """Every page and archive below a folder; what a link leads to outside of it is left alone."""
+    """Every page and archive below a folder; links that lead outside are skipped."""
     root = folder.resolve()
     base = parse(base_url) if base_url else None
     if base_url and base is None:
@@ -147,7 +147,10 @@ def _read_folder(folder: Path, cap: int, base_url: str | None, originals: Origin
 
 
 def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
-    """Files in a steady order; links to folders are not entered, closed folders are told."""
+    """Files in a stable order.
+
+    Links to folders are not followed, unreadable folders are reported.
+    """
     for place, folders, files in os.walk(folder, onerror=closed.append, followlinks=False):
         folders.sort()
         for file in sorted(files):
@@ -162,7 +165,10 @@ def _is_below(path: Path, root: Path) -> bool:
 
 
 def _may_hold_pages(path: Path) -> bool:
-    """By its name; mirrors also keep pages under names without a suffix, or such as `view.php`."""
+    """Whether a name suggests a page.
+
+    Mirrors also store pages without a suffix, or as `view.php`.
+    """
     if path.name.lower().endswith(PAGE_SUFFIXES + ARCHIVE_SUFFIXES):
         return True
     try:

@@ -1,7 +1,7 @@
 """The rows of an import: many pages in one transaction, like a flush, but without a lane.
 
-No request is made, so no lane is held. A host that an import meets first gets a sleeping lane
-and a robots task in it: whoever is first to ask for a page there reads robots.txt before.
+No request is sent, so no lane is held. A new host gets a sleeping lane and a robots task in it: the
+first page request there reads robots.txt first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
 SELECT id, host_id, 'robots', $5, messor.clock() FROM page
 """
 
-# A new page is due as after a fetch where its domain is harvested, and never by itself elsewhere.
+# A new page is due as after a fetch where its domain is crawled, and never elsewhere.
 ADD = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::float8[])
@@ -67,8 +67,8 @@ UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
  WHERE d.id = n.domain_id
 """
 
-# `newest`: nothing that was seen of the page later stands against what was saved. A fetch that
-# brought no content, such as a blocked one, does not.
+# `newest`: nothing seen of the page later contradicts what was saved. A fetch without content, such
+# as a blocked one, does not.
 STANDING = """
 SELECT g.n::int - 1 AS place, p.id, t.kind, t.snapshot_id,
        CASE WHEN s.misfiled_at IS NULL THEN s.raw_hash END AS raw_hash,
@@ -103,7 +103,7 @@ SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segme
 RETURNING id, page_id, segment_id, segment_offset, xmax = 0 AS fresh, verdict
 """
 
-# When a page is due stays as it was: an import asks for nothing.
+# When a page is due stays unchanged: an import requests nothing.
 UPDATE_TASKS = """
 UPDATE messor.crawl_tasks t
    SET outcome = g.outcome, snapshot_id = g.snapshot_id, raw_hash = g.raw_hash, last_status = 200,
@@ -118,7 +118,7 @@ UPDATE messor.crawl_tasks t
  WHERE t.page_id = g.page_id
 """
 
-# A page that was gone and is saved as it was before came back.
+# A page that was gone and is saved as it was before has returned.
 RETURN = """
 WITH changed AS (
 INSERT INTO messor.page_changes (page_id, seen_at, snapshot_id, state)
@@ -136,22 +136,22 @@ INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM 
 
 @dataclass(frozen=True, slots=True)
 class ExistingPage:
-    """What is known of a page before the import."""
+    """The state of a page before the import."""
 
     page_id: int
     kind: str
     snapshot_id: int | None
-    raw_hash: bytes | None  # of the snapshot's bytes, where they are the page's
+    raw_hash: bytes | None  # of the snapshot's bytes, if they are the page's
     newest: bool  # what was saved is newer than what is known
 
     def has(self, candidate: ImportCandidate) -> bool:
-        """Whether the very same bytes stand for the page already."""
+        """Whether the exact same bytes are already the page's content."""
         return self.snapshot_id is not None and self.raw_hash == candidate.raw_hash
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedPage:
-    """A page with its standing and, unless its bytes are known, what was read and where it lies."""
+    """A page with its state and, unless its bytes are known, its content and archive location."""
 
     candidate: ImportCandidate
     standing: ExistingPage
@@ -161,7 +161,7 @@ class PreparedPage:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a page: the snapshot that holds it, new, known, or judged useless before."""
+    """The result of a page: the snapshot that holds it, new, known, or judged useless before."""
 
     snapshot_id: int
     fresh: bool
@@ -171,7 +171,7 @@ class Stored:
 async def open_hosts(
     connection: Connection, candidates: Sequence[ImportCandidate], terms: Mapping[str, DomainTerms]
 ) -> dict[str, int]:
-    """The hosts of pages, made where they are missing; ids by authority."""
+    """The hosts of pages, created where missing; ids by authority."""
     hosts = {candidate.url.authority: candidate for candidate in candidates}
     robots = [f"{candidate.url.origin}/robots.txt" for candidate in hosts.values()]
     await connection.execute(
@@ -188,7 +188,7 @@ async def open_hosts(
 async def known_pages(
     connection: Connection, candidates: Sequence[ImportCandidate]
 ) -> set[tuple[str, bytes]]:
-    """Which pages are in the frontier already, by host and hash."""
+    """Pages already in the frontier, by host and hash."""
     rows = await connection.fetch(
         KNOWN_PAGES, [c.url.authority for c in candidates], [c.url_hash for c in candidates]
     )
@@ -201,7 +201,7 @@ async def add_pages(
     hosts: Mapping[str, int],
     terms: Mapping[str, DomainTerms],
 ) -> None:
-    """Make the pages that are new, with their tasks."""
+    """Create the new pages with their tasks."""
     governing = [terms[candidate.domain] for candidate in candidates]
     await connection.execute(
         ADD,
@@ -219,7 +219,7 @@ async def add_pages(
 async def standings(
     connection: Connection, candidates: Sequence[ImportCandidate], *, lock: bool = False
 ) -> dict[int, ExistingPage]:
-    """What is known of pages, by their place among the candidates."""
+    """States of pages, by candidate index."""
     rows = await connection.fetch(
         LOCKED_STANDING if lock else STANDING,
         [candidate.url.authority for candidate in candidates],
@@ -235,7 +235,7 @@ async def standings(
 
 
 async def store(connection: Connection, kept: Sequence[PreparedPage]) -> dict[int, Stored]:
-    """Keep the snapshots of pages that were read; answers them by page."""
+    """Store the snapshots of read pages; returns them by page."""
     new = [(k, k.sight, k.place) for k in kept if k.sight is not None and k.place is not None]
     if not new:
         return {}
@@ -274,7 +274,7 @@ async def store(connection: Connection, kept: Sequence[PreparedPage]) -> dict[in
 async def describe(
     connection: Connection, changed: Sequence[PreparedPage], stored: Mapping[int, Stored]
 ) -> None:
-    """The texts of new snapshots, and a change for every page whose content is another now."""
+    """Store texts of new snapshots, and a change for every page whose content differs."""
     if not changed:
         return
     fresh = [
@@ -298,7 +298,7 @@ async def describe(
 async def update_tasks(
     connection: Connection, seen: Sequence[tuple[PreparedPage, str, int]]
 ) -> None:
-    """Let pages stand for what was saved, each with its outcome and snapshot."""
+    """Make saved content current, each page with its outcome and snapshot."""
     if not seen:
         return
     pages = [k.standing.page_id for k, _, _ in seen]

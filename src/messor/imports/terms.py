@@ -1,4 +1,4 @@
-"""May a page be imported? The registry's word on its domain, and what was erased for good."""
+"""Whether a page may be imported: its domain's status and the erasure list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SELECT id, domain, status, active, rejection_reason, harvest,
        coalesce(scrape_frequency_hours * 3600.0, $2)::float8 AS frequency
   FROM messor.domains WHERE domain = ANY ($1::text[]) ORDER BY id
 """
-# Locked, so that status and budget stay true until the pages are committed.
+# Locked, so that status and budget stay valid until the pages are committed.
 LOCKED_TERMS = f"{TERMS} FOR NO KEY UPDATE"
 
 ERASED = """
@@ -33,7 +33,7 @@ UPDATE messor.domains SET harvest = 'asked', policy_version = policy_version + 1
 """
 
 _REFUSED = {
-    "pending_review": "{0} waits for review; approve it: messor domains approve {0}",
+    "pending_review": "{0} awaits review; approve it: messor domains approve {0}",
     "rejected": "{0} was rejected: {1}",
     "suspended": "{0} is suspended",
     "blacklisted": "{0} is blacklisted: {1}",
@@ -42,7 +42,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class DomainTerms:
-    """What the registry says of one domain."""
+    """The registry's terms for one domain."""
 
     id: UUID
     domain: str
@@ -50,7 +50,7 @@ class DomainTerms:
     active: bool
     rejection_reason: str | None
     harvest: str
-    room: int  # pages its budget still has room for
+    room: int  # pages left in its budget
     frequency: float  # seconds between two crawls of a page
 
     @property
@@ -66,17 +66,17 @@ class DomainTerms:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The terms of a batch's domains, and what of it was erased."""
+    """The terms of a batch's domains, and its erased pages."""
 
     terms: Mapping[str, DomainTerms]
     erased: Mapping[tuple[str, str], str]
 
     def objection(self, candidate: ImportCandidate) -> str | None:
-        """Why a page may not be imported; None when it may."""
+        """Why a page may not be imported; None if it may."""
         domain = candidate.domain
         for key in (("domain", domain), ("url", candidate.key)):
             if key in self.erased:
-                return f"{key[1]} was erased and must not be kept: {self.erased[key]}"
+                return f"{key[1]} was erased and must not be stored: {self.erased[key]}"
         if domain not in self.terms:
             return f"{domain} is not known; submit it: messor domains submit {domain}"
         return self.terms[domain].objection
@@ -85,7 +85,7 @@ class Rules:
 async def load(
     connection: Connection, candidates: Sequence[ImportCandidate], *, lock: bool = False
 ) -> Rules:
-    """The rules for some pages; locked when they are about to be stored."""
+    """The rules for some pages; locked if they are about to be stored."""
     names = sorted({candidate.domain for candidate in candidates})
     rows = await connection.fetch(LOCKED_TERMS if lock else TERMS, names, DEFAULT_FREQUENCY)
     keys = [candidate.key for candidate in candidates]
@@ -97,7 +97,7 @@ async def load(
 
 
 def unapproved(rules: Rules, wanted: Collection[str]) -> set[str]:
-    """Domains among those wanted that are new or wait for review."""
+    """Wanted domains that are new or await review."""
     known = rules.terms
     return {
         name
@@ -108,7 +108,7 @@ def unapproved(rules: Rules, wanted: Collection[str]) -> set[str]:
 
 
 async def approve(connection: Connection, submission: Submission, *, actor: str) -> None:
-    """Submit and approve a domain for its imported pages alone: nothing of it becomes due."""
+    """Submit and approve a domain for its imported pages only: nothing of it becomes due."""
     domain, _ = await domains.submit(connection, submission, actor=actor, context="manual import")
     if domain.status != "pending_review":
         return

@@ -1,8 +1,8 @@
-"""Gzip files as a stream that gives every byte it can before it tells of damage.
+"""Gzip decompression that yields every readable byte before it reports damage.
 
-The library's own reader drops what it unpacked just before the place where a file was cut, which
-may be the last whole records. It also unpacks without end: what a few kilobytes hold may fill any
-memory and keep its reader busy for hours, so the reader here stops where no saved page gets.
+The standard library's reader drops what it decompressed just before a truncation, which may be the
+last whole records. It is also unbounded: a few kilobytes may expand to fill any memory for hours,
+so this reader stops at a ratio no saved page reaches.
 """
 
 from __future__ import annotations
@@ -17,36 +17,41 @@ if TYPE_CHECKING:
 _PIECE = 65_536
 # Pages shrink to a tenth, the same page many times over to a hundredth; gzip's limit is 1 to 1,032.
 _MAX_RATIO = 200
-_FREE_BYTES = 32_000_000  # so much may come from anything
-_MAX_EMPTY = 1_000  # members in a row without a byte
+_FREE_BYTES = 32_000_000  # always allowed, whatever the ratio
+_MAX_EMPTY = 1_000  # consecutive members without a byte
 
 
 class BombError(Exception):
-    """A file unpacks to out of proportion more than it is."""
+    """A file expands out of proportion to its size."""
 
 
 BROKEN_FILE = (EOFError, zlib.error, BombError)
 
 
 class Unzipped(io.RawIOBase):
-    """The bytes of a gzip file of one or many members; BROKEN_FILE where it is damaged or a bomb."""
+    """The bytes of a gzip file of one or many members.
+
+    BROKEN_FILE where it is damaged or a bomb.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._packed = b""
         self._member: zlib._Decompress | None = None
-        self._taken = self._given = self._empty = 0  # bytes packed, bytes unpacked, empty members
+        self._taken = self._given = self._empty = (
+            0  # bytes compressed, bytes decompressed, empty members
+        )
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """One piece of what is packed; the caller buffers."""
+        """Decompress one piece; the caller buffers."""
         view = memoryview(buffer).cast("B")
         while self._begin():
             assert self._member is not None
             if not self._refill():
-                raise EOFError("the packed file ends before its time")
+                raise EOFError("the compressed file ends prematurely")
             piece = self._member.decompress(self._packed, len(view))
             self._packed = self._member.unconsumed_tail
             if self._member.eof:
@@ -58,16 +63,16 @@ class Unzipped(io.RawIOBase):
         return 0
 
     def _judge(self, size: int) -> None:
-        """Count what was unpacked; raises BombError where that is out of proportion."""
+        """Count decompressed bytes; raises BombError if out of proportion."""
         self._given += size
         self._empty = 0 if size else self._empty + 1
         if self._given > _FREE_BYTES and self._given > _MAX_RATIO * self._taken:
-            raise BombError(f"it unpacks to more than {_MAX_RATIO} times its size")
+            raise BombError(f"it expands to more than {_MAX_RATIO} times its size")
         if self._empty > _MAX_EMPTY:
             raise BombError(f"it has more than {_MAX_EMPTY} empty parts in a row")
 
     def _begin(self) -> bool:
-        """Be within a member; false when the file ends before the next."""
+        """Enter a member; false if the file ends before the next."""
         while self._member is None:
             if not self._refill():
                 return False

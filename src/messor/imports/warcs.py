@@ -1,7 +1,7 @@
-"""WARC files of any maker, 1.0 and 1.1, read as a stream: one record in memory at a time.
+"""WARC files of any producer, 1.0 and 1.1, parsed as a stream: one record in memory at a time.
 
-A file that was cut or damaged gives what is whole before that place. What a `revisit` record refers to
-must have come before it. Unpacking gzip is left to the caller, HTTP content encodings to `fetch`.
+A truncated or damaged file yields what is intact before that position. What a `revisit` record
+refers to must have come before it. The caller decompresses gzip, `fetch` HTTP content encodings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 
 class BrokenRecordError(Exception):
-    """A record that cannot be told from the next: nothing after it can be read."""
+    """A record without a recognisable end: nothing after it can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _read_head(stream: BufferedReader) -> _Record | None:
 def _length(fields: Mapping[str, str]) -> int:
     text = fields.get("content-length", "")
     if not _LENGTH.match(text):
-        raise BrokenRecordError("a record does not say how long it is")
+        raise BrokenRecordError("a record does not state its length")
     return int(text)
 
 
@@ -135,10 +135,10 @@ def _read_page(
     content_type: str | None = record.fields.get("content-type")
     body = block
     if record.kind == "response":
-        answer = _split_http(block)
-        if answer is None:
+        response = _split_http(block)
+        if response is None:
             return PassedOver()
-        headers, body = answer
+        headers, body = response
         content_type = _header(headers, b"content-type")
     if content_type and not is_html(content_type, b""):
         return PassedOver()
@@ -160,10 +160,10 @@ def _read_again(
     record: _Record, block: bytes, name: str, originals: Originals
 ) -> SavedPage | Unreadable | PassedOver:
     """The page of a record that refers to another one's bytes."""
-    answer = _split_http(block) if block else ((), b"")
-    if answer is None or "identical-payload-digest" not in record.fields.get("warc-profile", ""):
+    response = _split_http(block) if block else ((), b"")
+    if response is None or "identical-payload-digest" not in record.fields.get("warc-profile", ""):
         return PassedOver()
-    headers, _ = answer
+    headers, _ = response
     content_type = _header(headers, b"content-type")
     if content_type and not is_html(content_type, b""):
         return PassedOver()
@@ -179,7 +179,7 @@ def _read_again(
 
 
 def _split_http(block: bytes) -> tuple[Headers, bytes] | None:
-    """Headers and body of an answer 200; None for any other."""
+    """Headers and body of a 200 response; None for any other."""
     status = _STATUS.match(block)
     end = _END_OF_HEAD.search(block, 0, _MAX_HTTP_HEAD)
     if status is None or status[1] != b"200" or end is None:
@@ -205,8 +205,7 @@ def _header(headers: Headers, name: bytes) -> str | None:
 def _unpack(headers: Headers, body: bytes, cap: int) -> bytes:
     """The body without its transfer and content encodings.
 
-    Some tools undo these and leave the headers as they were: what does not look packed is taken
-    as it is.
+    Some tools decode these and keep the headers: what does not look encoded is used as it is.
     """
     if "chunked" in (_header(headers, b"transfer-encoding") or "").lower():
         body = _join_chunks(body)
@@ -219,7 +218,7 @@ def _unpack(headers: Headers, body: bytes, cap: int) -> bytes:
 
 
 def _join_chunks(body: bytes) -> bytes:
-    """A chunked body put together; one that is not chunked after all stays as it is."""
+    """A chunked body joined; one that is not chunked after all stays unchanged."""
     whole = bytearray()  # a list of many small chunks would take ten times as much
     place = 0
     while (head := _CHUNK.match(body, place)) is not None:

@@ -1,7 +1,7 @@
-"""Ingestion, the one call: a URL in, tiles and evidence out.
+"""Ingestion in one call: a URL in, tiles and evidence out.
 
-It fetches nothing itself. It enqueues a few tasks at the highest priority and waits until workers
-have done them in their lanes, so that it is as polite as everything else.
+It fetches nothing itself. It queues a few tasks at the highest priority and waits until workers
+have done them in their lanes, so it is as polite as any crawl.
 """
 
 from messor.ingest.ingest import ingest

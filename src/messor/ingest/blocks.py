@@ -1,7 +1,7 @@
-"""The blocks of a snapshot's markdown that a tile may quote: headings, paragraphs, list items.
+"""Blocks of a snapshot's markdown that a tile may quote: headings, paragraphs, list items.
 
-Only whole pieces of visible text are taken, so that whatever is quoted stands in the page. What
-the pieces mean is left to `extract`.
+Only whole pieces of visible text are used, so that every quote occurs in the page. Their meaning is
+left to `extraction`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 
-MAX_CHARS = 200_000  # of a page; a tile tells what it begins with
+MAX_CHARS = 200_000  # of a page; a tile summarises its beginning
 MAX_LINE = 2_000
 
 _HEADING = re.compile(r"(#{1,6}) +(.+)")
@@ -25,11 +25,11 @@ _LINK = re.compile(
 )
 _CODE = re.compile(r"(?<![\\`])`([^`]{1,500})`(?!`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-# Where marks would run into a word the reader writes tags.
+# Where markup would run into a word the reader writes tags.
 _TAG = re.compile(r"</?(?:em|strong|b|i|u|s|del|code|sub|sup|br)\b[^<>]{0,100}>")
 _UNSURE = re.compile(r"<[a-zA-Z/!?]|\]\(|``|^> |\[[^\]]*\Z")
 _MARKS = re.compile(r"\*+|`+|~~|(?<![^\W_])_+|_+(?![^\W_])")
-# Escaped characters and code are set apart here, in Unicode's private area, while marks go.
+# Escaped characters and code are moved to Unicode's private area while markup is removed.
 _KEPT = 0xE000
 _SET_APART = re.compile("[\ue000-\ue07f]")
 
@@ -39,11 +39,11 @@ class TextBlock:
     kind: str  # heading, paragraph, item
     text: str
     level: int = 0  # of a heading
-    href: str | None = None  # where the whole of it leads, when it is one link
+    href: str | None = None  # target, if the whole block is one link
 
 
 def blocks_of(markdown: str) -> Iterator[TextBlock]:
-    """The blocks in the order of the page."""
+    """The blocks in page order."""
     fenced = False
     paragraph: list[str] = []
     for line in markdown[:MAX_CHARS].splitlines():
@@ -67,7 +67,7 @@ def _joined(lines: list[str]) -> Iterator[TextBlock]:
 
 
 def _block(line: str) -> TextBlock:
-    """What one line is; tables, quotes and rules are blocks without text."""
+    """Classify one line; tables, quotes and rules are blocks without text."""
     line = line.strip()
     if found := _HEADING.match(line):
         return TextBlock("heading", plain(found[2]), len(found[1]))
@@ -87,7 +87,7 @@ def _item(text: str) -> TextBlock:
 
 
 def plain(text: str) -> str:
-    """Inline markdown as the text a reader sees, or nothing where that is not certain."""
+    """Inline markdown as visible text, or an empty string where that is uncertain."""
     if _SET_APART.search(text):
         return ""
     text = _CODE.sub(_set_apart, text)

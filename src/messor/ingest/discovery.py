@@ -1,7 +1,7 @@
-"""Discovery: robots.txt, sitemaps and the homepage, before any other page is chosen.
+"""Discovery: reads robots.txt, sitemaps and the homepage before other pages are chosen.
 
-Each is asked for unless it was read within a day. A site with sitemaps without end does not hold
-a run up: enough pages, or enough time, and the plan is made of what is known.
+Each is requested unless it was read within a day. Endless sitemaps do not hold up a run: once there
+are enough pages, or enough time has passed, the plan uses what is known.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from messor.core import clock
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.store.database import Database
 
 LONGEST_SECONDS = 60.0
-SITEMAP_SECONDS = 20.0  # waited for sitemaps once the homepage is in
+SITEMAP_SECONDS = 20.0  # waiting time for sitemaps once the homepage has arrived
 ENOUGH_PAGES = 5_000
 MAX_SITEMAPS = 10
 
-# Sitemaps of pictures, authors and the like say least about a business.
+# Sitemaps of images, authors and the like say least about a business.
 SITEMAPS = """
 SELECT s.page_id, coalesce(t.due_at <= messor.clock(), false) AS pending,
        coalesce(s.read_at > messor.clock() - interval '24 hours', false) AS fresh
@@ -30,7 +30,7 @@ SELECT s.page_id, coalesce(t.due_at <= messor.clock(), false) AS pending,
 
 KNOWN = "SELECT pages_known FROM messor.domains WHERE id = $1"
 
-# What each source gave: pages of sitemaps, rules or sitemaps of a robots.txt, links of homepages.
+# Yield by source: pages of sitemaps, rules or sitemaps of robots.txt, links of homepages.
 SOURCES = """
 SELECT EXISTS (SELECT FROM messor.sitemaps s JOIN messor.hosts h ON h.id = s.host_id
                 WHERE h.domain_id = $1 AND s.urls > 0) AS sitemap,
@@ -43,25 +43,25 @@ SELECT EXISTS (SELECT FROM messor.sitemaps s JOIN messor.hosts h ON h.id = s.hos
 
 @dataclass(slots=True)
 class Sitemaps:
-    """Where a domain's sitemaps stand."""
+    """The state of a domain's sitemaps."""
 
     unread: list[int]
     pending: set[int]
 
 
 async def discover(run: IngestionRun, homepages: list[tuple[int, str]]) -> None:
-    """Read what leads to pages; `homepages` are the pages to begin with, each with the reason."""
+    """Read the sources of links; `homepages` are the pages to begin with, each with its reason."""
     run.wait_at_most(LONGEST_SECONDS)
-    await run.ask([page for page in await run.plan(homepages) if not page.done])
+    await run.request([page for page in await run.plan(homepages) if not page.done])
     arrived: float | None = None
     while run.remaining > 0:
-        await run.look()
+        await run.poll()
         led = await run.follow()
-        await run.ask([page for page in led if not page.done])
-        sitemaps = await insist(lambda: _sitemaps(run.database, run.domain.id))
+        await run.request([page for page in led if not page.done])
+        sitemaps = await retry_until_available(lambda: _sitemaps(run.database, run.domain.id))
         new = [each for each in sitemaps.unread if each not in run.sitemaps]
         new = new[: MAX_SITEMAPS - len(run.sitemaps)]
-        await run.ask([], new)
+        await run.request([], new)
         if not run.waiting and not led:
             arrived = arrived or clock.now()
             settled = not new and not run.sitemaps & sitemaps.pending
@@ -79,20 +79,20 @@ async def _sitemaps(database: Database, domain_id: UUID) -> Sitemaps:
 
 
 async def _has_enough(run: IngestionRun, arrived: float) -> bool:
-    """Whether it is time to plan though sitemaps are still being read."""
+    """Whether to plan although sitemaps are still being read."""
     if clock.now() - arrived > SITEMAP_SECONDS:
         return True
-    known: int = await insist(lambda: run.database.fetchval(KNOWN, run.domain.id))
+    known: int = await retry_until_available(lambda: run.database.fetchval(KNOWN, run.domain.id))
     return known >= ENOUGH_PAGES
 
 
 async def sources(run: IngestionRun) -> list[str]:
-    """Which ways of discovery contributed, in the order of their priority."""
-    if not run.errand.terms.discovers:
+    """Sources that contributed, by priority."""
+    if not run.checked.terms.discovers:
         return []
     homes = [page for page in run.pages.values() if page.reason == "homepage" or page.urgent]
     hosts = {page.state.host_id for page in run.pages.values() if page.state}
-    row = await insist(
+    row = await retry_until_available(
         lambda: run.database.fetchrow(
             SOURCES, run.domain.id, list(hosts), [page.page_id for page in homes]
         )

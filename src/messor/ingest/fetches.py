@@ -1,7 +1,7 @@
-"""Fetching: the plan's pages are asked for in waves, and waited for.
+"""Fetches: requests the plan's pages in waves and waits for them.
 
-A page may redirect, and where it leads counts too. So a wave is never larger than half of what
-the mode still allows: what was asked for can be followed to its content.
+A page may redirect, and its target counts too. So a wave is at most half of what the mode still
+allows: every requested page can be followed to its content.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ LONGEST_SECONDS = 900.0
 
 
 async def fetch(run: IngestionRun) -> None:
-    """Have the plan carried out, until it is done, the site falls silent, or time is up."""
+    """Execute the plan until it is done, the site stops responding, or time is up."""
     await run.set_stage("fetching")
     run.wait_at_most(_patience(run))
     while True:
-        await run.look()
+        await run.poll()
         led = await run.follow()
         wave = next_wave(run)
-        await run.ask(wave)
+        await run.request(wave)
         if not run.waiting and not led and not wave:
             break
         if run.remaining <= 0:
@@ -31,7 +31,7 @@ async def fetch(run: IngestionRun) -> None:
 
 
 def next_wave(run: IngestionRun) -> list[PlannedPage]:
-    """The pages to ask for now."""
+    """The pages to request now."""
     waiting = len(run.waiting)
     size = (run.free - waiting) // 2
     if waiting == 0:
@@ -45,7 +45,7 @@ def next_wave(run: IngestionRun) -> list[PlannedPage]:
 
 
 def _patience(run: IngestionRun) -> float:
-    """Three times what the plan takes at the pace of the slowest lane, and a minute."""
+    """Three times the plan's duration at the pace of the slowest lane, plus a minute."""
     delays = [page.state.delay for page in run.pages.values() if page.state]
-    delay = max([run.errand.terms.delay, *delays])
+    delay = max([run.checked.terms.delay, *delays])
     return min(len(run.queue) * delay * 3 + 60.0, LONGEST_SECONDS)

@@ -1,4 +1,4 @@
-"""Gathering: what the database holds of a run's pages once it is over."""
+"""Gathers what the database holds of a run's pages once it is over."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import UUID
 from messor.ingest.blocks import MAX_CHARS
 from messor.ingest.guidance import unreachable
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
-from messor.ingest.run import IngestionRun, PlannedPage, insist
+from messor.ingest.run import IngestionRun, PlannedPage, retry_until_available
 from messor.ingest.tiles import UsedPage
 from messor.store.database import Database
 
-# Good content, or what came in its place during the run.
+# Good content, or what was fetched in its place during the run.
 CONTENTS = """
 SELECT t.page_id, s.id AS snapshot_id, s.content_hash, s.title, s.description, s.verdict,
        left(x.markdown, $3) AS markdown
@@ -51,8 +51,8 @@ SELECT EXISTS (SELECT FROM messor.worker_leases
 
 
 async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage]]:
-    """Every page of the plan by what it came to, and the content of those that are used."""
-    rows = await insist(
+    """Every page of the plan with its result, and the content of those used."""
+    rows = await retry_until_available(
         lambda: run.database.fetch(CONTENTS, list(run.pages), run.key.started_at, MAX_CHARS)
     )
     contents = {row["page_id"]: row for row in rows}
@@ -69,7 +69,7 @@ async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage
 
 def _page(planned: PlannedPage, row: Any) -> IngestedPage:
     state = planned.state
-    assert state is not None, "every page of a plan was looked at"
+    assert state is not None, "every page of a plan has a state"
     is_good = row is not None and row["snapshot_id"] == state.snapshot_id
     refused = state.refused and planned.asked and planned.done
     answered = planned.cached or state.fetched
@@ -106,10 +106,14 @@ def _content(planned: PlannedPage, page: IngestedPage, row: Any) -> UsedPage:
 
 
 async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> Circumstances:
-    """Friction since the run began, risk, silence, robots."""
+    """Friction since the run began, risk, cooldowns, robots."""
     host_ids = {page.state.host_id for page in run.pages.values() if page.state}
-    rows = await insist(lambda: run.database.fetch(HOSTS, list(host_ids), run.domain.id))
-    logged = await insist(lambda: _friction(run.database, run.domain.id, run.key.started_at))
+    rows = await retry_until_available(
+        lambda: run.database.fetch(HOSTS, list(host_ids), run.domain.id)
+    )
+    logged = await retry_until_available(
+        lambda: _friction(run.database, run.domain.id, run.key.started_at)
+    )
     blocked = [
         f"{page.status or page.outcome}:{_place(page.url)}"
         for page in pages
@@ -120,7 +124,7 @@ async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> 
         list(dict.fromkeys([*logged, *blocked])),
         round(max((row["risk"] for row in rows), default=0)),
         [
-            f"{row['host']} is left alone for now: {row['cooldown_reason']}"
+            f"{row['host']} is not contacted for now: {row['cooldown_reason']}"
             for row in rows
             if row["silent"] and not row["refused"]
         ],
@@ -130,7 +134,7 @@ async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> 
             for row in rows
             if row["refused"] and row["status_code"] is None
         ],
-        await insist(lambda: run.database.fetchval(WORKERS)),
+        await retry_until_available(lambda: run.database.fetchval(WORKERS)),
     )
 
 

@@ -1,4 +1,4 @@
-"""May this be ingested? The registry's word, and what a reviewer's call does about it."""
+"""Admission of an ingestion: the registry's decision, and what a reviewer's call does about it."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from messor.registry.domains import Domain
 from messor.registry.submissions import Submitter
 from messor.store.database import Connection
 
-# Approval puts the start page on the frontier; here the plan says what is fetched.
+# Approval adds the start page to the frontier; here the plan decides what is fetched.
 SHELVE = """
 UPDATE messor.crawl_tasks t SET due_at = NULL FROM messor.hosts h
  WHERE h.id = t.host_id AND h.domain_id = $1 AND t.kind = 'page'
 """
 
 
-async def admit(connection: Connection, errand: CheckedRequest) -> Domain:
-    """The domain, as it may be visited; a pending one is left for the caller to refuse.
+async def admit(connection: Connection, checked: CheckedRequest) -> Domain:
+    """The domain, if it may be visited; a pending one is left for the caller to refuse.
 
-    A reviewer's or admin's call submits and approves an unknown domain in one act, for the pages
-    it asks for alone.
+    A reviewer's or admin's call submits and approves an unknown domain in one act, for the
+    requested pages only.
     """
-    request = errand.request
+    request = checked.request
     domain, _ = await domains.submit(
         connection,
-        errand.submission,
+        checked.submission,
         actor=request.actor,
         submitter_type=request.submitter_type,
-        context=f"Ingestion in {errand.mode} mode was asked for: {errand.url.href}",
+        context=f"Requested by an ingestion in {checked.mode} mode: {checked.url.href}",
     )
     await connection.execute(LOCK_DOMAIN, domain.id)
-    domain = await domains.get(connection, domain.domain)  # another call may have decided
+    domain = await domains.get(connection, domain.domain)  # another call may have decided meanwhile
     if domain.status == "pending_review" and request.may_approve:
         domain = await domains.configure(connection, domain, actor=request.actor, harvest="asked")
         domain = await admission.approve(connection, domain, actor=request.actor)
         await connection.execute(SHELVE, domain.id)
     elif domain.status == "pending_review":
-        # Asked for now, crawled when somebody approves.
+        # Requested now, crawled once the domain is approved.
         asker = Submitter(request.actor, request.submitter_type)
-        await submissions.remember(connection, domain, errand.url, asker)
+        await submissions.remember(connection, domain, checked.url, asker)
     return domain
 
 
 def check(domain: Domain) -> None:
-    """Raise a sentence when the domain may not be visited."""
+    """Raise an error if the domain may not be visited."""
     if domain.status == "pending_review":
         raise NeedsApprovalError(
-            f"{domain.domain} needs approval: it was submitted and waits for review. "
+            f"{domain.domain} needs approval: it was submitted and awaits review. "
             f"Approve it: messor domains approve {domain.domain}"
         )
     if domain.status != "approved":

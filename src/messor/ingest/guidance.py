@@ -1,4 +1,4 @@
-"""Guidance: what stood in the way of a run, in sentences, and what a person can do about it."""
+"""Guidance: what prevented a run from succeeding, and what a person can do about it."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult
 from messor.politeness.risk import CRITICAL
 
 _MEANING = {
-    "403": "The site refuses us with 403 Forbidden: it may not want crawlers, or not this one.",
-    "429": "The site says that we ask too often (429); it is left alone for as long as it asks.",
-    "503": "The site answers 503: it is overloaded or under repair. Try again later.",
-    "challenge": "A bot check stands before the pages. Messor solves none: blocked is an outcome.",
-    "empty": "Pages came without any text; they may need a browser to show something.",
+    "403": "The site refuses requests with 403 Forbidden: it may not accept crawlers, or not this one.",
+    "429": "The site reports too many requests (429); it is not contacted for as long as it demands.",
+    "503": "The site returns 503: it is overloaded or under maintenance. Try again later.",
+    "challenge": "The pages are behind a bot check. Messor solves none, so the outcome is blocked.",
+    "empty": "Pages came without any text; they may need a browser.",
 }
 
 
 def guidance_of(
     pages: Sequence[IngestedPage], met: Circumstances, *, out_of_time: bool
 ) -> list[str]:
-    """Sentences, the most telling first."""
+    """Messages, most relevant first."""
     return list(dict.fromkeys(_sentences(pages, met, out_of_time)))
 
 
 def unreachable(host: str, reason: str) -> str:
-    """Why nothing is heard of a host, from what is stored of its robots.txt."""
+    """Why a host cannot be reached, from its stored robots.txt result."""
     why = reason.partition("robots.txt gave no answer: ")[2] or reason
     return f"{host} cannot be reached: {why}."
 
@@ -44,10 +44,10 @@ def _sentences(
     )
     yield from met.unreachable
     if met.risk > CRITICAL:
-        yield f"The domain's risk is {met.risk} of 100; it is skipped until that has decayed."
-    yield from (f"{told}." for told in met.silenced)
+        yield f"The domain's risk is {met.risk} of 100; it is skipped until the risk has decayed."
+    yield from (f"{message}." for message in met.silenced)
     if out_of_time:
-        yield "The run was ended before its plan was done: the site allows only a slow pace."
+        yield "The run ended before its plan was complete: the site allows only a slow pace."
     if not met.has_worker:
         yield "No worker is running. Start one: messor worker"
     yield from _failures(pages)

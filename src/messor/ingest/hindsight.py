@@ -1,7 +1,7 @@
-"""Hindsight: a run that is over or under way, told again from what is stored of it.
+"""A past or current run, reconstructed from stored data.
 
-Each page of its plan by what it came to, and for a run that did not succeed the guidance, as
-`guidance` words it when a run ends.
+Each page of its plan with its result and, for a run that did not succeed, the guidance in the words
+of `guidance`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from messor.ingest.queries import KnownRun
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
 from messor.store.database import Connection, Database
 
-# What came of each page by the run's end; a later fetch does not change it.
+# The result of each page at the run's end; a later fetch does not change it.
 PLAN = """
 SELECT i.page_id, p.url, i.reason, i.cached, t.refusal, t.error_message, t.snapshot_id,
        f.outcome, f.status_code, f.error_json ->> 'message' AS error, f.fetched_at,
@@ -42,7 +42,7 @@ SELECT h.host, h.cooldown_until > messor.clock() AS silent, h.cooldown_reason,
 
 @dataclass(frozen=True, slots=True)
 class ReviewedPage:
-    """A page of the plan, for people; a page that was erased has no address."""
+    """A page of the plan for display; an erased page has no address."""
 
     page_id: int
     url: str | None
@@ -62,7 +62,10 @@ async def plan(source: Connection | Database, run: KnownRun) -> list[ReviewedPag
 async def guidance(
     source: Connection | Database, run: KnownRun, pages: list[ReviewedPage]
 ) -> list[str]:
-    """What stood in the way, and how its hosts stand now; nothing for a run that succeeded."""
+    """What prevented success, and the current state of its hosts.
+
+    Empty for a run that succeeded.
+    """
     if run.outcome in (None, "success"):
         return []
     rows = await source.fetch(HOSTS, run.id)
@@ -71,7 +74,7 @@ async def guidance(
         list(marks.get("frictionSignals", [])),
         int(marks.get("domainRiskScore", 0)),
         [
-            f"{row['host']} is left alone for now: {row['cooldown_reason']}"
+            f"{row['host']} is not contacted for now: {row['cooldown_reason']}"
             for row in rows
             if row["silent"] and not row["refused"]
         ],
@@ -93,12 +96,12 @@ def _page(row: Any) -> ReviewedPage:
     result = result_of(
         outcome, answered=answered, refused=refused, good=row["snapshot_id"] is not None
     )
-    said = row["refusal"] if refused else row["error"] or row["error_message"]
+    message = row["refusal"] if refused else row["error"] or row["error_message"]
     if result in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
-        said = None
+        message = None
     return ReviewedPage(
         row["page_id"], row["url"], row["reason"], row["cached"], result, outcome,
-        row["status_code"], said,
+        row["status_code"], message,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from messor.ingest.plan import make_plan
 from messor.ingest.progress import Watch
 from messor.ingest.request import CheckedRequest, IngestRequest
 from messor.ingest.result import Ingestion, PlannedPageResult, RunOutcome, judge
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.ingest.tiles import tiles_of
 from messor.ledger.events import Event
 from messor.politeness import traffic
@@ -34,17 +34,17 @@ async def ingest(
     *,
     watch: Watch | None = None,
 ) -> Ingestion:
-    """Fill an orbit with tiles of a site; workers must be at work somewhere.
+    """Fill an orbit with tiles of a site; needs running workers.
 
-    Raises NeedsApprovalError, ConflictError or UsageError before anything is asked of the site;
-    whatever the site does afterwards is an outcome.
+    Raises NeedsApprovalError, ConflictError or UsageError before any request to the site; whatever
+    the site does afterwards is an outcome.
     """
-    errand = CheckedRequest.understand(request)
-    run, beginnings = await insist(lambda: _begin(database, errand, watch))
-    run.tell()
+    checked = CheckedRequest.understand(request)
+    run, beginnings = await retry_until_available(lambda: _begin(database, checked, watch))
+    run.report()
     interrupted = True
     try:
-        if errand.terms.discovers:
+        if checked.terms.discovers:
             await discover(run, beginnings)
             await make_plan(run, settings.agent_token)
         else:
@@ -53,47 +53,47 @@ async def ingest(
         await run.refresh()
         interrupted = False
     finally:
-        await run.put_back(interrupted=interrupted)
+        await run.restore(interrupted=interrupted)
     return await _conclude(run)
 
 
 async def _begin(
-    database: Database, errand: CheckedRequest, watch: Watch | None
+    database: Database, checked: CheckedRequest, watch: Watch | None
 ) -> tuple[IngestionRun, list[tuple[int, str]]]:
-    """In one transaction: the domain admitted, the run begun, its first pages known."""
+    """In one transaction: admit the domain, open the run, store its first pages."""
     async with database.transaction() as connection:
         await traffic.require_running(connection)
-        domain = await governance.admit(connection, errand)
+        domain = await governance.admit(connection, checked)
         if domain.status == "approved" and domain.active:
-            key = await runs.open_run(connection, errand, domain)
+            key = await runs.open_run(connection, checked, domain)
             beginnings: dict[int, str] = {}
-            for url, reason in _first_pages(errand):
-                page_id = await page_requests.know(connection, domain, url, found_by="manual")
+            for url, reason in _first_pages(checked):
+                page_id = await page_requests.add(connection, domain, url, found_by="manual")
                 beginnings.setdefault(page_id, reason)
-            await page_requests.open_again(connection, [url for url, _ in _first_pages(errand)])
-            run = IngestionRun(database, errand, key, domain, watch)
+            await page_requests.open_again(connection, [url for url, _ in _first_pages(checked)])
+            run = IngestionRun(database, checked, key, domain, watch)
             return run, list(beginnings.items())
     governance.check(domain)  # after the submission was committed
     raise AssertionError("a domain that may not be visited has a reason")
 
 
-def _first_pages(errand: CheckedRequest) -> list[tuple[Url, str]]:
-    if errand.terms.discovers:
-        return [(errand.home, "homepage"), (errand.url, "asked for")]
-    return [(url, "asked for") for url in errand.pages]
+def _first_pages(checked: CheckedRequest) -> list[tuple[Url, str]]:
+    if checked.terms.discovers:
+        return [(checked.home, "homepage"), (checked.url, "asked for")]
+    return [(url, "asked for") for url in checked.pages]
 
 
 async def _conclude(run: IngestionRun) -> Ingestion:
-    """Make tiles and evidence of what came, and store both with the run's end."""
+    """Make tiles and evidence of the results, and store both with the run's end."""
     pages, used = await gather.pages_of(run)
     met = await gather.circumstances_of(run, pages)
     outcome = judge(pages, met)
     ingestion = Ingestion(
         run.key.trace_id,
-        run.errand.slug,
+        run.checked.slug,
         run.domain.domain,
-        run.errand.url.href,
-        run.errand.mode.value,
+        run.checked.url.href,
+        run.checked.mode.value,
         outcome,
         await sources(run),
         pages,
@@ -105,14 +105,14 @@ async def _conclude(run: IngestionRun) -> Ingestion:
     )
     await run.transact(lambda connection: _store(connection, run, ingestion))
     run.stage = "done"
-    run.tell()
+    run.report()
     return ingestion
 
 
 async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion) -> None:
     if ingestion.tiles:
         answered = [page.url for page in ingestion.pages if page.result in _ANSWERED]
-        whole = run.errand.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
+        whole = run.checked.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
         await runs.store_tiles(
             connection, run.key, ingestion.tiles, answered=None if whole else answered
         )
@@ -122,7 +122,7 @@ async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion
 
 EVENTS = {
     RunOutcome.SUCCESS: "ingestion.completed",
-    RunOutcome.PARTIAL: "ingestion.completed",  # its data say that it is partial
+    RunOutcome.PARTIAL: "ingestion.completed",  # its data mark it as partial
     RunOutcome.BLOCKED: "ingestion.blocked",
     RunOutcome.ERROR: "ingestion.failed",
 }
@@ -131,7 +131,7 @@ EVENTS = {
 def _event(run: IngestionRun, ingestion: Ingestion) -> Event:
     return Event(
         EVENTS[ingestion.outcome],
-        run.errand.request.actor,
+        run.checked.request.actor,
         run.domain.id,
         data={
             "traceId": ingestion.trace_id,

@@ -1,4 +1,4 @@
-"""Orbits as a list: what each shows, and how its newest run stands."""
+"""Orbits as a list: what each shows, and the state of its newest run."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class ListedOrbit:
 async def listing(
     source: Connection | Database, *, containing: str | None = None, limit: int = 50
 ) -> list[ListedOrbit]:
-    """The orbits that changed last, first."""
+    """Orbits, most recently changed first."""
     return [ListedOrbit(**row) for row in await source.fetch(LISTING, containing, limit)]

@@ -1,4 +1,4 @@
-"""Asking workers for pages: tasks made due at the highest priority, watched, and put back.
+"""Page requests to workers: tasks made due at the highest priority, watched, and restored.
 
 A lane is always locked before its tasks, as in a flush.
 """
@@ -20,12 +20,12 @@ from messor.registry.domains import Domain
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, parse, url_hash
 
-MODE_SECONDS = 600.0  # how long a mode's pace holds unless it is renewed
-ASSISTED_DELAY = 2.0  # of a lane that was opened again in spite of its risk
+MODE_SECONDS = 600.0  # how long a mode's pace applies unless renewed
+ASSISTED_DELAY = 2.0  # of a lane reopened in spite of its risk
 
 LOCK_DOMAIN = "SELECT FROM messor.domains WHERE id = $1 FOR NO KEY UPDATE"
 
-# Known, but not due: whether it is fetched is the plan's to say.
+# Known but not due: the plan decides whether it is fetched.
 KNOW = """
 WITH page AS (
   INSERT INTO messor.pages (host_id, url_hash, url, found_by, category)
@@ -46,9 +46,9 @@ KNOWN_HOST = "SELECT id FROM messor.hosts WHERE host = $1 AND domain_id = $2"
 
 HOSTS_OF = "SELECT DISTINCT host_id FROM messor.crawl_tasks WHERE page_id = ANY ($1::bigint[])"
 
-# In the order given. What is due already only moves up; what another run fetched meanwhile is at
-# hand, like everything good of a day.
-ASK = """
+# In the given order. What is already due only moves up; what another run fetched meanwhile is
+# available, like all good content of the last day.
+REQUEST = """
 UPDATE messor.crawl_tasks t
    SET due_at = least(t.due_at, messor.clock() - ($2 - w.place) * interval '1 millisecond'),
        priority = least(t.priority, $3), status = 'pending', retry_count = 0
@@ -59,7 +59,7 @@ UPDATE messor.crawl_tasks t
 RETURNING t.page_id
 """
 
-# Two runs at a time keep the pace of the slower one.
+# Two concurrent runs keep the pace of the slower one.
 WAKE = """
 UPDATE messor.lanes l
    SET due_at = least(l.due_at, messor.clock()),
@@ -73,8 +73,8 @@ UPDATE messor.lanes l
  WHERE l.host_id = ANY ($1::bigint[])
 """
 
-# What a visit that met too much friction shut may be opened; a host's own wish may not: answers
-# that asked for silence (429, 503) and a robots.txt that cannot be read.
+# A lane closed because of friction may be reopened; one closed at the host's demand may not:
+# responses that demand a wait (429, 503) and an unreadable robots.txt.
 LIFT = """
 WITH shut AS (
   SELECT h.id FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
@@ -125,15 +125,15 @@ SELECT g.ordinality AS place, p.id
   JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
 """
 
-# Runs of other processes whose pages are not ours to put back.
+# Runs of other processes whose pages must not be restored here.
 OTHERS = """
 SELECT r.id FROM messor.ingestion_runs r
  WHERE r.domain_id = $1 AND r.id <> $2 AND r.completed_at IS NULL
    AND r.started_at > messor.clock() - make_interval(secs => $3)
 """
 
-# Of a domain of which only pages asked for are harvested, nothing comes back by itself.
-PUT_BACK = f"""
+# Of a domain crawled on request only, nothing becomes due again by itself.
+RESTORE = f"""
 UPDATE messor.crawl_tasks t
    SET due_at = CASE WHEN $2 THEN NULL ELSE t.due_at END,
        priority = CASE WHEN t.priority > {ASKED_PRIORITY} THEN t.priority
@@ -157,15 +157,15 @@ UPDATE messor.lanes SET mode_delay = NULL, mode_until = NULL, assisted_until = N
 
 @dataclass(frozen=True, slots=True)
 class RunPace:
-    """How the lanes of a run go."""
+    """The pace of a run's lanes."""
 
     delay: float
-    assisted: bool  # a reviewer asked for the pages in spite of the risk
+    assisted: bool  # a reviewer requested the pages in spite of the risk
 
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """A page as it stands."""
+    """The state of a page."""
 
     page_id: int
     host_id: int
@@ -176,13 +176,13 @@ class PageState:
     status: int | None
     snapshot_id: int | None
     said: str | None
-    pending: bool  # a worker has still to do it
+    pending: bool  # still waits for a worker
     fetched: bool  # since the run began
     refused: bool  # by a rule, without a request
-    fresh: bool  # answered within a day
+    fresh: bool  # fetched within a day
     good: bool
     location: str | None  # where it redirects
-    silent: bool  # its host is left alone for longer than anybody waits
+    silent: bool  # its host is closed for longer than the caller waits
     delay: float
 
     @property
@@ -190,7 +190,7 @@ class PageState:
         return self.good and self.fresh
 
     @property
-    def leads_on(self) -> bool:
+    def redirects(self) -> bool:
         """Whether it is known to redirect."""
         return self.outcome == "redirected" and self.fresh and self.location is not None
 
@@ -199,12 +199,12 @@ class PageState:
         return parse(self.location, self.url) if self.location else None
 
 
-async def know(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
+async def add(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
     """A page of the domain, on the frontier but not due; its host's robots.txt comes first."""
     await connection.execute(LOCK_DOMAIN, domain.id)
     url = await lanes.answering(connection, url)
     host_id = await connection.fetchval(KNOWN_HOST, url.authority, domain.id)
-    if host_id is None:  # asked first: opening touches its lane, which a flush may hold
+    if host_id is None:  # requested first: opening touches its lane, which a flush may hold
         host_id = await lanes.open_host(connection, domain.id, url.authority)
     robots = parse(f"{url.origin}/robots.txt")
     assert robots is not None
@@ -216,15 +216,15 @@ async def know(connection: Connection, domain: Domain, url: Url, *, found_by: st
     return page_id
 
 
-async def ask(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
-    """Have pages fetched next, in this order, at the run's pace; answers those that will be."""
+async def request(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
+    """Request pages next, in this order, at the run's pace; returns those that will be fetched."""
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)
-    asked = await connection.fetch(ASK, page_ids, len(page_ids), ASKED_PRIORITY)
+    requested = await connection.fetch(REQUEST, page_ids, len(page_ids), ASKED_PRIORITY)
     if pace.assisted:
         await connection.execute(LIFT, host_ids, ASSISTED_DELAY)
     await connection.execute(WAKE, host_ids, pace.delay, MODE_SECONDS, pace.assisted)
-    return {row["page_id"] for row in asked}
+    return {row["page_id"] for row in requested}
 
 
 async def states(
@@ -235,13 +235,13 @@ async def states(
     patience: float,
     deadline: float,
 ) -> dict[int, PageState]:
-    """How pages stand. `patience` is waited for a silent host, `deadline` for a slow one."""
+    """States of pages. `patience` bounds the wait for a closed host, `deadline` for a slow one."""
     rows = await database.fetch(STATES, page_ids, since, patience, deadline)
     return {row["page_id"]: PageState(*row) for row in rows}
 
 
 async def find_pages(database: Database, urls: Sequence[Url]) -> list[int | None]:
-    """The pages that stand for URLs, where there are any."""
+    """The stored pages of URLs, where there are any."""
     rows = await database.fetch(
         FIND_PAGES, [url.authority for url in urls], [url_hash(url) for url in urls]
     )
@@ -249,29 +249,29 @@ async def find_pages(database: Database, urls: Sequence[Url]) -> list[int | None
     return [found.get(place + 1) for place in range(len(urls))]
 
 
-async def put_back(
+async def restore(
     connection: Connection,
     domain_id: UUID,
     run_id: int,
     page_ids: Sequence[int],
     *,
-    only_asked: bool,
+    only_requested: bool,
 ) -> None:
-    """Leave the frontier as it was, but for what was done."""
+    """Restore the frontier, except for what was done."""
     others = [
         row["id"] for row in await connection.fetch(OTHERS, domain_id, run_id, LONGEST_RUN_SECONDS)
     ]
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)
-    await connection.execute(PUT_BACK, page_ids, only_asked, others)
+    await connection.execute(RESTORE, page_ids, only_requested, others)
     if not others:
         await connection.execute(END_MODE, host_ids)
-        if only_asked:
+        if only_requested:
             await connection.execute(SHELVE_SITEMAPS, domain_id)
 
 
 async def settle(connection: Connection, page_ids: Sequence[int]) -> None:
-    """Pages of a domain of which only pages asked for are harvested: done, and not due again."""
+    """Pages of a domain crawled on request only: completed, and not due again."""
     await connection.execute(
         "UPDATE messor.crawl_tasks SET due_at = NULL "
         "WHERE page_id = ANY ($1::bigint[]) AND due_at > messor.clock()",
@@ -280,7 +280,7 @@ async def settle(connection: Connection, page_ids: Sequence[int]) -> None:
 
 
 async def open_again(connection: Connection, urls: Iterable[Url]) -> None:
-    """Have hosts asked for their robots.txt now that gave no answer to it before."""
+    """Retry now the robots.txt of hosts where it could not be fetched."""
     answering = [await lanes.answering(connection, url) for url in urls]
     await lanes.lock_hosts(connection, {url.authority for url in answering})
     for url in answering:

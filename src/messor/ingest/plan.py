@@ -1,4 +1,4 @@
-"""The plan: which few of the known pages a run reads, and why these."""
+"""The plan: which few of the known pages a run reads, and why."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from messor.core import clock
 from messor.frontier.categories import categorise
 from messor.frontier.sample import SampleCandidate, sample
-from messor.ingest.run import IngestionRun, insist
+from messor.ingest.run import IngestionRun, retry_until_available
 from messor.politeness.robots import RobotsCache
 from messor.web.urls import parse
 
 MAX_CANDIDATES = 5_000
 
-# Some of every category, near pages first. Pages that are known to lead nowhere are not asked for
-# again within a day.
+# Some of every category, shallow pages first. Pages known to be dead ends are not requested again
+# within a day.
 CANDIDATES = """
 SELECT c.id, c.url, c.category, c.depth, c.found_by, c.lastmod, c.robots_id FROM (
   SELECT p.id, p.url, p.category, p.depth, p.found_by, p.sitemap_lastmod AS lastmod,
@@ -42,10 +42,12 @@ class PlanCandidate:
 
 async def make_plan(run: IngestionRun, agent: str) -> None:
     """Fill the plan up to the mode's cap."""
-    rows = await insist(lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES))
+    rows = await retry_until_available(
+        lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES)
+    )
     candidates = await _allowed(run, [_candidate(run, row) for row in rows], agent)
     by_url = {candidate.sampled.url: candidate.page_id for candidate in candidates}
-    cap = run.errand.terms.cap
+    cap = run.checked.terms.cap
     choices = sample([each.sampled for each in candidates], 2 * cap, clock.this_year())
     await run.plan((by_url[choice.candidate.url], choice.reason) for choice in choices)
 
@@ -54,7 +56,7 @@ def _candidate(run: IngestionRun, row: Any) -> PlanCandidate:
     url = parse(row["url"])
     assert url is not None, "pages hold web addresses"
     category = categorise(url.target)
-    wanted = row["url"] in (run.errand.url.href, run.errand.home.href)
+    wanted = row["url"] in (run.checked.url.href, run.checked.home.href)
     sampled = SampleCandidate(
         row["url"],
         category.name if category else row["category"],
@@ -69,10 +71,10 @@ def _candidate(run: IngestionRun, row: Any) -> PlanCandidate:
 async def _allowed(
     run: IngestionRun, candidates: list[PlanCandidate], agent: str
 ) -> list[PlanCandidate]:
-    """Those that robots.txt allows: a page that will be refused would waste its place."""
-    shelf = RobotsCache(run.database, agent)
+    """Pages that robots.txt allows: a page that will be refused would waste a slot."""
+    robots_cache = RobotsCache(run.database, agent)
     ids = {each.robots_id for each in candidates if each.robots_id is not None}
-    robots = await insist(lambda: shelf.get(ids))
+    robots = await retry_until_available(lambda: robots_cache.get(ids))
     return [
         each
         for each in candidates

@@ -1,4 +1,4 @@
-"""How far an ingestion is, for whoever watches it."""
+"""Progress of an ingestion, for display."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Progress:
     stage: str  # discovering, fetching, done
     planned: int = 0  # pages of the plan so far
     fetched: int = 0  # page requests made
-    waiting: int = 0  # pages a worker has still to do
+    waiting: int = 0  # pages that still wait for a worker
 
 
 Watch: TypeAlias = Callable[[Progress], None]

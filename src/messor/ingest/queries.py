@@ -1,4 +1,4 @@
-"""Reading ingestion runs: how far each is, what it came to, and the tiles it left."""
+"""Queries of ingestion runs: progress, results, and the tiles they left."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SELECT t.id, t.category, t.title, t.summary, t.items, t.source_url AS "sourceUrl
 
 @dataclass(frozen=True, slots=True)
 class KnownRun:
-    """A run under way or ended."""
+    """A run in progress or ended."""
 
     id: int
     trace_id: str
@@ -55,7 +55,7 @@ class KnownRun:
     completed_at: datetime | None
     outcome: str | None
     evidence: dict[str, Any] | None
-    lost: bool  # it has no end, and its process is surely gone
+    lost: bool  # it has no end, and its process is certainly gone
     planned: int
     fetched: int
 
@@ -79,7 +79,7 @@ async def runs(
     before: int | None = None,
     limit: int = 50,
 ) -> list[KnownRun]:
-    """Runs, the newest first."""
+    """Runs, newest first."""
     rows = await source.fetch(RUNS, LONGEST_RUN_SECONDS, None, orbit, before, limit)
     return [_run(row) for row in rows]
 
@@ -87,19 +87,19 @@ async def runs(
 async def run(source: Connection | Database, trace_id: str) -> KnownRun:
     rows = await source.fetch(RUNS, LONGEST_RUN_SECONDS, trace_id, None, None, 1)
     if not rows:
-        raise NotFoundError(f"There is no ingestion {trace_id[:100]}.")
+        raise NotFoundError(f"Unknown ingestion {trace_id[:100]}.")
     return _run(rows[0])
 
 
 async def tiles(source: Connection | Database, run_id: int) -> list[dict[str, Any]]:
-    """The tiles that a run left and no later one took away."""
+    """The tiles that a run left and no later run removed."""
     return [_tile(row) for row in await source.fetch(TILES, run_id)]
 
 
 async def orbit(source: Connection | Database, slug: str) -> Orbit:
     row = await source.fetchrow(ORBIT, slug)
     if row is None:
-        raise NotFoundError(f"There is no orbit {slug[:100]}.")
+        raise NotFoundError(f"Unknown orbit {slug[:100]}.")
     shown = [_tile(one) for one in await source.fetch(ORBIT_TILES, row["id"])]
     return Orbit(
         row["slug"], row["name"], row["domain"], row["created_at"], row["updated_at"], shown

@@ -1,4 +1,4 @@
-"""What an ingestion is asked to do, understood and checked before anything is written."""
+"""The request of an ingestion, parsed and checked before anything is written."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModeTerms:
-    """How much a mode asks of a site."""
+    """How much a mode requests from a site."""
 
     cap: int  # page requests of a run, redirects included
-    delay: float  # seconds between two requests, unless the site or its risk asks for more
-    discovers: bool  # looks for pages itself
+    delay: float  # seconds between two requests, unless the site or its risk demands more
+    discovers: bool  # discovers pages itself
 
 
 MODES = {
@@ -41,7 +41,7 @@ MODES = {
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """An ingestion as somebody asks for it."""
+    """An ingestion as requested."""
 
     url: str
     actor: str
@@ -54,7 +54,7 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """A request that makes sense."""
+    """A valid request."""
 
     request: IngestRequest
     submission: Submission
@@ -70,10 +70,10 @@ class CheckedRequest:
 
     @classmethod
     def understand(cls, request: IngestRequest) -> CheckedRequest:
-        """Check a request; every objection is one sentence."""
+        """Check a request; every problem is one sentence."""
         if request.mode not in MODES:
             raise UsageError(
-                f"{request.mode[:50]!r} is no mode of ingestion. Choose {', '.join(MODES)}."
+                f"{request.mode[:50]!r} is not an ingestion mode; choose {', '.join(MODES)}."
             )
         mode = Mode(request.mode)
         submission = Submission.understand(request.url)
@@ -90,7 +90,7 @@ class CheckedRequest:
 
 
 def slug_of(domain: str) -> str:
-    """The orbit a domain fills when nobody names one: example.org → example-org."""
+    """The default orbit of a domain: example.org → example-org."""
     return re.sub(r"[^a-z0-9]+", "-", domain).strip("-")[:_MAX_SLUG].rstrip("-")
 
 
@@ -98,7 +98,7 @@ def _given_pages(mode: Mode, texts: tuple[str, ...], domain: str) -> tuple[Url, 
     terms = MODES[mode]
     if terms.discovers:
         if texts:
-            raise UsageError(f"Pages are given in user_assisted mode only, not in {mode}.")
+            raise UsageError(f"Pages can be given in user_assisted mode only, not in {mode}.")
         return ()
     if not texts:
         raise UsageError("user_assisted mode fetches the pages you give: give at least one.")

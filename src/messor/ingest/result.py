@@ -1,4 +1,4 @@
-"""What a run came to: each page by name, one outcome, and the evidence for it."""
+"""The result of a run: a result per page, one outcome, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from messor.ingest.tiles import Tile
 
 
 class PlannedPageResult(StrEnum):
-    """What a page of the plan is to its run."""
+    """The result of a planned page within its run."""
 
     USED = "used"
-    ABSENT = "absent"  # there is no such page to be had
-    DENIED = "denied"  # robots.txt, the page itself or another rule says no
+    ABSENT = "absent"  # the page does not exist
+    DENIED = "denied"  # robots.txt, the page itself or another rule forbids it
     REDIRECTED = "redirected"
     BLOCKED = "blocked"
     FAILED = "failed"
@@ -48,7 +48,7 @@ _BY_OUTCOME: dict[str, PlannedPageResult] = {
 def result_of(
     outcome: str | None, *, answered: bool, refused: bool, good: bool
 ) -> PlannedPageResult:
-    """Name what a page came to; `answered` within this run or from the cache."""
+    """Classify the result of a page; `answered` within this run or from the cache."""
     if refused:
         return PlannedPageResult.DENIED
     if not answered or outcome is None:
@@ -68,22 +68,22 @@ class IngestedPage:
     reason: str  # why it was chosen
     cached: bool
     fetched: bool
-    said: str | None  # what went wrong, for people
-    verdict: str | None = None  # of content that may not stand for the page
+    said: str | None  # what went wrong, for display
+    verdict: str | None = None  # of content that failed a gate
     snapshot_id: int | None = None
     title: str | None = None
-    markdown: str | None = None  # whenever content came, whatever the verdict
+    markdown: str | None = None  # set whenever content arrived, whatever the verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What was met on the way, and how the site's hosts stand now."""
+    """Friction met during the run, and the current state of the site's hosts."""
 
     friction: list[str]  # "403:example.com/admin"
     risk: int
-    silenced: list[str]  # hosts that are left alone, and why
+    silenced: list[str]  # hosts that are not contacted, and why
     robots_refused: list[str]  # why a robots.txt forbids everything
-    unreachable: list[str]  # hosts whose robots.txt got no answer
+    unreachable: list[str]  # hosts whose robots.txt could not be fetched
     has_worker: bool
 
 
@@ -132,7 +132,7 @@ class Ingestion:
         }
 
     def as_response(self) -> dict[str, Any]:
-        """The specified answer; a blocked one says what can be done."""
+        """The specified response; a blocked one includes guidance."""
         response: dict[str, Any] = {
             "success": self.is_success,
             "tiles": [tile.as_json() for tile in self.tiles],
@@ -148,18 +148,18 @@ class Ingestion:
 
     @property
     def offers(self) -> list[dict[str, str]]:
-        """Ways on that ask nothing more of the site than it may want to give."""
+        """Next steps that request no more of the site than it may accept."""
         assisted = f"messor crawl {self.url} --mode user_assisted --page {self.url}"
         saved = f"messor import saved-page.html --url {self.url} --approve"
         return [
             {
                 "kind": "user_assisted",
-                "text": "Name the pages that matter; only these are asked for, slowly.",
+                "text": "Name the pages that matter; only these are requested, slowly.",
                 "command": assisted,
             },
             {
                 "kind": "manual_import",
-                "text": "Save pages in your browser and import them; the site is asked nothing.",
+                "text": "Save pages in your browser and import them; no request is sent to the site.",
                 "command": saved,
             },
         ]

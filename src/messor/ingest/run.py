@@ -1,6 +1,6 @@
-"""A run under way: the pages it asked for, what its mode still allows, and how to wait for them.
+"""A run in progress: its requested pages, what its mode still allows, and the wait for them.
 
-Caps are hard: every page made due counts, redirects too, and none is made due beyond the cap.
+Caps are hard: every page made due counts, redirects included, and none is made due beyond the cap.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from messor.registry.domains import Domain
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database, unanswered
 
 POLL_SECONDS = 0.15
-OUTAGE_SECONDS = 60.0  # a database that is away for longer ends the run
+OUTAGE_SECONDS = 60.0  # a database unavailable for longer ends the run
 
 Answer = TypeVar("Answer")
 
 
-async def insist(work: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Try until the database is back, for a while; everything here may be done twice."""
+async def retry_until_available(work: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Retry for a while until the database is back; everything here is idempotent."""
     until = clock.now() + OUTAGE_SECONDS
     while True:
         try:
@@ -40,21 +40,21 @@ async def insist(work: Callable[[], Awaitable[Answer]]) -> Answer:
 
 @dataclass(slots=True)
 class PlannedPage:
-    """A page of the plan and what came of it so far."""
+    """A page of the plan and its result so far."""
 
     page_id: int
     position: int
     reason: str
-    cached: bool  # good content of today is at hand
-    urgent: bool = False  # another page of the plan leads here
+    cached: bool  # good content of the last day is available
+    urgent: bool = False  # another page of the plan redirects here
     asked: bool = False  # made due by this run
     done: bool = False
-    given_up: bool = False  # its host fell silent
+    given_up: bool = False  # its host stopped responding
     state: PageState | None = None
 
     @property
     def costs(self) -> bool:
-        """Whether it takes one of the requests the mode allows; a refusal takes none."""
+        """Whether it uses one of the requests the mode allows; a refusal does not."""
         return self.asked and not (self.done and self.state and not self.state.fetched)
 
     @property
@@ -63,52 +63,52 @@ class PlannedPage:
 
 
 class IngestionRun:
-    """The state of one ingestion, in this process."""
+    """The state of one ingestion in this process."""
 
     def __init__(
         self,
         database: Database,
-        errand: CheckedRequest,
+        checked: CheckedRequest,
         key: RunKey,
         domain: Domain,
         watch: Watch | None,
     ) -> None:
         self.database = database
-        self.errand = errand
+        self.checked = checked
         self.key = key
         self.domain = domain
         self.began = clock.now()
         self.pages: dict[int, PlannedPage] = {}
-        self.sitemaps: set[int] = set()  # asked for; they are not pages
+        self.sitemaps: set[int] = set()  # requested, but not pages
         self.stage = "discovering"
         self.out_of_time = False
         self.silent_hosts: set[int] = set()
         self._dropped: list[int] = []
         self._watch = watch
-        self._told: Progress | None = None
+        self._reported: Progress | None = None
         self._deadline = self.began
 
     @property
     def pace(self) -> RunPace:
-        may_assist = not self.errand.terms.discovers and self.errand.request.may_approve
-        return RunPace(self.errand.terms.delay, may_assist)
+        may_assist = not self.checked.terms.discovers and self.checked.request.may_approve
+        return RunPace(self.checked.terms.delay, may_assist)
 
     @property
     def free(self) -> int:
         """Page requests the mode still allows."""
-        return self.errand.terms.cap - sum(page.costs for page in self.pages.values())
+        return self.checked.terms.cap - sum(page.costs for page in self.pages.values())
 
     @property
     def room(self) -> int:
-        """Pages that still fit the plan."""
-        return self.errand.terms.cap - len(self.pages)
+        """Slots left in the plan."""
+        return self.checked.terms.cap - len(self.pages)
 
     @property
     def waiting(self) -> list[PlannedPage]:
         return [page for page in self.pages.values() if page.waits]
 
     @property
-    def only_asked(self) -> bool:
+    def only_requested(self) -> bool:
         return self.domain.harvest == "asked"
 
     def wait_at_most(self, seconds: float) -> None:
@@ -121,7 +121,7 @@ class IngestionRun:
     async def plan(
         self, pages: Iterable[tuple[int, str]], *, urgent: bool = False
     ) -> list[PlannedPage]:
-        """Write pages (with the reason) into the plan, as far as there is room."""
+        """Add pages (with the reason) to the plan, as far as there is room."""
         wanted = [(page_id, why) for page_id, why in pages if page_id not in self.pages]
         wanted = wanted[: max(self.room, 0)]
         if not wanted:
@@ -130,7 +130,7 @@ class IngestionRun:
         added = []
         for page_id, why in wanted:
             state = known[page_id]
-            settled = state.is_cached or state.leads_on
+            settled = state.is_cached or state.redirects
             position = len(self.pages) + len(self._dropped)
             page = PlannedPage(page_id, position, why, settled, urgent, done=settled, state=state)
             self.pages[page_id] = page
@@ -139,22 +139,22 @@ class IngestionRun:
         await self.transact(lambda connection: runs.plan(connection, self.key, rows))
         return added
 
-    async def ask(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
-        """Have workers fetch these; no more pages than the mode still allows."""
+    async def request(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
+        """Request these pages from workers; no more than the mode still allows."""
         allowed = pages[: max(self.free, 0)]
         ids = [page.page_id for page in allowed] + list(sitemaps)
         if not ids:
             return
         self.sitemaps.update(sitemaps)
-        asked = await self.transact(
-            lambda connection: page_requests.ask(connection, ids, self.pace)
+        requested = await self.transact(
+            lambda connection: page_requests.request(connection, ids, self.pace)
         )
         for page in allowed:
-            page.asked = page.page_id in asked
+            page.asked = page.page_id in requested
         await self._take_from_cache([page for page in allowed if not page.asked])
 
     async def _take_from_cache(self, pages: Sequence[PlannedPage]) -> None:
-        """Pages that another run brought in since the plan was made, or that may not be asked for."""
+        """Pages that another run fetched since the plan was made, or that may not be requested."""
         if not pages:
             return
         found = await self._states([page.page_id for page in pages])
@@ -162,8 +162,8 @@ class IngestionRun:
             page.state = found[page.page_id]
             page.cached, page.done = page.state.is_cached, True
 
-    async def look(self) -> None:
-        """See what workers have done; give up pages whose host fell silent."""
+    async def poll(self) -> None:
+        """Read what workers have done; give up pages whose host stopped responding."""
         waiting = self.waiting
         found = await self._states([page.page_id for page in waiting]) if waiting else {}
         done = []
@@ -175,19 +175,22 @@ class IngestionRun:
             elif page.state.silent:
                 page.given_up = True
                 self.silent_hosts.add(page.state.host_id)
-        if done and self.only_asked:
+        if done and self.only_requested:
             await self.transact(lambda connection: page_requests.settle(connection, done))
-        self.tell()
+        self.report()
 
     async def follow(self) -> list[PlannedPage]:
-        """Where done pages redirect, as far as the mode allows; answers pages new to the plan."""
+        """Follow redirects of completed pages, as far as the mode allows.
+
+        Returns pages new to the plan.
+        """
         sources = [
             (page, page.state.target)
             for page in self.pages.values()
-            if page.done and page.state is not None and page.state.leads_on
+            if page.done and page.state is not None and page.state.redirects
         ]
         targets = [(page, target) for page, target in sources if target is not None]
-        found = await insist(
+        found = await retry_until_available(
             lambda: page_requests.find_pages(self.database, [target for _, target in targets])
         )
         led = [
@@ -203,23 +206,23 @@ class IngestionRun:
 
     @property
     def queue(self) -> list[PlannedPage]:
-        """Pages of the plan that were not asked for yet; where others lead comes first."""
+        """Pages of the plan not yet requested; redirect targets come first."""
         left = [page for page in self.pages.values() if not page.asked and not page.done]
         return sorted(left, key=lambda page: (not page.urgent, page.position))
 
     def drop(self, pages: Iterable[PlannedPage]) -> None:
-        """Take pages off the plan: the mode does not allow them any more."""
+        """Remove pages from the plan that the mode no longer allows."""
         for page in pages:
             self._dropped.append(page.page_id)
             del self.pages[page.page_id]
 
-    async def put_back(self, *, interrupted: bool) -> None:
-        """Leave nothing due that was due for this run alone."""
+    async def restore(self, *, interrupted: bool) -> None:
+        """Leave nothing due that was due for this run only."""
         ids = [*(page.page_id for page in self.pages.values() if page.asked), *self.sitemaps]
 
         async def act(connection: Connection) -> None:
-            await page_requests.put_back(
-                connection, self.domain.id, self.key.id, ids, only_asked=self.only_asked
+            await page_requests.restore(
+                connection, self.domain.id, self.key.id, ids, only_requested=self.only_requested
             )
             await runs.drop(connection, self.key, self._dropped)
             if interrupted:
@@ -230,30 +233,30 @@ class IngestionRun:
     async def set_stage(self, stage: str) -> None:
         self.stage = stage
         await self.transact(lambda connection: runs.set_stage(connection, self.key, stage))
-        self.tell()
+        self.report()
 
-    def tell(self) -> None:
-        """Tell whoever watches, when there is news."""
+    def report(self) -> None:
+        """Report progress when it changed."""
         fetched = sum(page.done and page.costs for page in self.pages.values())
         now = Progress(self.key.trace_id, self.stage, len(self.pages), fetched, len(self.waiting))
-        if self._watch is not None and now != self._told:
+        if self._watch is not None and now != self._reported:
             self._watch(now)
-        self._told = now
+        self._reported = now
 
     async def pause(self) -> None:
         await asyncio.sleep(POLL_SECONDS)
 
     async def transact(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
-        """One transaction, run again when it met another or the server was away."""
+        """One transaction, retried after a conflict or a server outage."""
 
         async def once() -> Answer:
             async with self.database.transaction() as connection:
                 return await act(connection)
 
-        return await insist(once)
+        return await retry_until_available(once)
 
     async def _states(self, page_ids: Sequence[int]) -> dict[int, PageState]:
-        return await insist(
+        return await retry_until_available(
             lambda: page_requests.states(
                 self.database,
                 page_ids,
@@ -264,7 +267,7 @@ class IngestionRun:
         )
 
     async def refresh(self) -> None:
-        """Learn how every page of the plan stands now."""
+        """Reload the state of every page of the plan."""
         found = await self._states(list(self.pages))
         for page in self.pages.values():
             page.state = found.get(page.page_id, page.state)

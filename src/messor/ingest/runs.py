@@ -1,6 +1,6 @@
-"""Ingestion runs in the database: each begun, its plan, how far it is, and what it came to.
+"""Ingestion runs in the database: start, plan, progress and result.
 
-A run whose process died stays without an end; whoever looks sees it as unfinished.
+A run whose process died has no end; readers show it as unfinished.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from messor.ledger.events import Event, record
 from messor.registry.domains import Domain
 from messor.store.database import Connection, Database
 
-LONGEST_RUN_SECONDS = 1200.0  # one that is older and has no end has lost its process
+LONGEST_RUN_SECONDS = 1200.0  # an older run without an end has lost its process
 
 MAKE_ORBIT = """
 INSERT INTO messor.orbits (id, slug, name, owner, domain_id) VALUES ($1, $2, $3, $4, $5)
@@ -51,14 +51,14 @@ UPDATE messor.ingestion_runs
    SET stage = 'done', completed_at = messor.clock(), outcome = $2, evidence = $3 WHERE id = $1
 """
 
-# Its caller went away: there is an end, but nothing to show for it.
+# Its caller went away: the run has an end but no result.
 ABANDON = """
 UPDATE messor.ingestion_runs SET stage = 'done', completed_at = messor.clock(), outcome = 'error'
  WHERE id = $1 AND completed_at IS NULL
 """
 
-# All of them, or those of pages that this run has an answer for: what could not be read this time
-# is no reason to forget what was read before.
+# All of them, or those of pages with a result in this run: what could not be read this time does
+# not delete what was read before.
 REMOVE_TILES = """
 DELETE FROM messor.tiles WHERE orbit_id = $1 AND ($2 OR source_url = ANY ($3::text[]))
 """
@@ -91,7 +91,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """Which run this is."""
+    """Identifies a run."""
 
     id: int
     trace_id: str
@@ -101,7 +101,7 @@ class RunKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as the database holds it."""
+    """A run as stored."""
 
     id: int
     trace_id: str
@@ -113,22 +113,22 @@ class StoredRun:
     completed_at: datetime | None
     outcome: str | None
     evidence: dict[str, Any] | None
-    lost: bool  # it has no end, and its process is surely gone
+    lost: bool  # it has no end, and its process is certainly gone
 
 
-async def open_run(connection: Connection, errand: CheckedRequest, domain: Domain) -> RunKey:
-    """Begin a run; its orbit is made when there is none."""
-    actor = errand.request.actor
+async def open_run(connection: Connection, checked: CheckedRequest, domain: Domain) -> RunKey:
+    """Open a run, and create its orbit if there is none."""
+    actor = checked.request.actor
     orbit = await connection.fetchrow(
-        MAKE_ORBIT, new_id(), errand.slug, domain.domain, actor, domain.id
+        MAKE_ORBIT, new_id(), checked.slug, domain.domain, actor, domain.id
     )
     assert orbit is not None
     if orbit["domain_id"] != domain.id:
         raise ConflictError(
-            f"Orbit {errand.slug} shows another domain than {domain.domain}; name another orbit."
+            f"Orbit {checked.slug} belongs to another domain than {domain.domain}; name another orbit."
         )
     row = await connection.fetchrow(
-        OPEN, secrets.token_hex(16), errand.slug, errand.mode, errand.url.href, domain.id, actor
+        OPEN, secrets.token_hex(16), checked.slug, checked.mode, checked.url.href, domain.id, actor
     )
     assert row is not None
     return RunKey(row["id"], row["trace_id"], row["started_at"], orbit["id"])
@@ -137,13 +137,13 @@ async def open_run(connection: Connection, errand: CheckedRequest, domain: Domai
 async def plan(
     connection: Connection, run: RunKey, pages: Sequence[tuple[int, int, str, bool]]
 ) -> None:
-    """Write down pages of the plan: page, position, reason, whether the cache has it."""
+    """Store pages of the plan: page, position, reason, whether the cache has it."""
     columns = [list(column) for column in zip(*pages, strict=True)] or [[], [], [], []]
     await connection.execute(PLAN, run.id, *columns)
 
 
 async def drop(connection: Connection, run: RunKey, page_ids: Sequence[int]) -> None:
-    """Take pages off the plan: redirects of others used up what the mode allows."""
+    """Remove pages from the plan: redirects of others used up what the mode allows."""
     await connection.execute(DROP, run.id, page_ids)
 
 
@@ -170,7 +170,10 @@ async def store_tiles(
     *,
     answered: Sequence[str] | None,
 ) -> None:
-    """Put a run's tiles first; `answered` names the pages whose older ones go, None means all."""
+    """Store a run's tiles first.
+
+    `answered` names the pages whose older tiles are removed, None means all.
+    """
     await connection.execute(REMOVE_TILES, run.orbit_id, answered is None, answered or [])
     await connection.execute(
         STORE_TILES,
@@ -189,13 +192,13 @@ async def store_tiles(
 
 
 async def find(database: Database, trace_id: str) -> StoredRun | None:
-    """How far a run is, or what it came to."""
+    """Progress or result of a run."""
     rows = await database.fetch(FIND, trace_id, False, LONGEST_RUN_SECONDS, 1)
     return _stored(rows[0]) if rows else None
 
 
 async def unfinished(database: Database, limit: int = 100) -> list[StoredRun]:
-    """Runs without an end, the newest first."""
+    """Runs without an end, newest first."""
     rows = await database.fetch(FIND, None, True, LONGEST_RUN_SECONDS, limit)
     return [_stored(row) for row in rows]
 

@@ -1,6 +1,6 @@
 """Tiles: what an orbit shows of each page, quoted from its snapshot and never invented.
 
-Titles, descriptions, headings, lists and links for now; records of `extract` refine them later.
+Titles, descriptions, headings, lists and links for now; records of `extraction` refine them later.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MAX_ITEMS = 12
 MAX_TEXT = 300
 MAX_SUMMARY = 500
 OTHER = "other"
-_FRAME_PAGES = 3  # from so many pages on, what stands on most of them is the site's frame
-_TELLING = 40  # characters of a paragraph that says something
+_FRAME_PAGES = 3  # minimum pages from which on text repeated on most of them is the site's frame
+_TELLING = 40  # minimum characters of a meaningful paragraph
 
 
 @dataclass(frozen=True, slots=True)
 class UsedPage:
-    """A used page: its snapshot as the archive holds it."""
+    """A used page: its snapshot as archived."""
 
     page_id: int
     url: str
@@ -63,7 +63,7 @@ class Tile:
 
 
 def tiles_of(contents: Iterable[UsedPage]) -> list[Tile]:
-    """One tile per page in their order; pages with the same content share the first one's."""
+    """One tile per page in page order; pages with the same content share the first one's."""
     distinct: dict[bytes, UsedPage] = {}
     for content in contents:
         distinct.setdefault(content.content_hash, content)
@@ -104,7 +104,7 @@ def _first_telling(paragraphs: Sequence[str]) -> str:
 
 
 def _category(content: UsedPage) -> tuple[str, float]:
-    """What the page is about, and how surely."""
+    """The page's category and confidence."""
     url = parse(content.url)
     assert url is not None, "pages hold web addresses"
     found = categorise(url.target, title=content.title or "")
@@ -114,7 +114,7 @@ def _category(content: UsedPage) -> tuple[str, float]:
 
 
 def _items(url: str, blocks: Sequence[TextBlock], frame: set[str]) -> list[dict[str, Any]]:
-    """Headings below the first and list items, each once, without the site's frame."""
+    """Headings below the first and list items, deduplicated, without the site's frame."""
     items: dict[str, dict[str, Any]] = {}
     for block in blocks:
         if block.kind == "paragraph" or block.level == 1 or block.text in frame:
@@ -130,14 +130,14 @@ def _items(url: str, blocks: Sequence[TextBlock], frame: set[str]) -> list[dict[
 
 
 def _confidence(content: UsedPage, title: str, summary: str, certainty: float) -> float:
-    """By how it was found: what the page declares counts more than what was picked from it."""
+    """Confidence by source: what the page declares counts more than what was picked from it."""
     score = 0.3 if content.title else 0.15 if title else 0.0
     score += 0.3 if content.description else 0.15 if summary else 0.0
     return round(min(0.2 + score + 0.2 * certainty, 1.0), 2)
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text, at most `limit` characters, not within a word if possible."""
+    """The beginning of a text, at most `limit` characters, at a word boundary if possible."""
     if len(text) <= limit:
         return text
     kept = text[:limit].rpartition(" ")[0]

@@ -1,1 +1,1 @@
-"""What does it mean? Search, visibility, scores, track levels, classes of domains."""
+"""Analysis: search, visibility, scores, track levels, classes of domains."""

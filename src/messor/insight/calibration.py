@@ -1,7 +1,7 @@
-"""Calibration: judges and scores held against what reviewers decided.
+"""Calibration: compares judges and scores with reviewers' decisions.
 
-Each gets its precision and recall at the threshold in force, its Brier score, and the threshold
-that would have served best. It reports; thresholds and weights are changed by people.
+Each gets precision and recall at the current threshold, its Brier score, and the threshold that
+would have worked best. It only reports; people change thresholds and weights.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 
 THRESHOLD = 0.6
-LEAST = 20  # decisions, under which a suggestion would be chance
+MIN_DECISIONS = 20  # minimum decisions for a meaningful suggestion
 WANTED_PRECISION = 0.9
 
 JUDGES = """
@@ -24,7 +24,7 @@ UNION ALL
 SELECT 'confidence', c.confidence_score, c.status = 'APPROVED' FROM messor.candidates c
  WHERE c.vertical_id = $1 AND c.status IN ('APPROVED', 'REJECTED')
 """
-# The last score that was given before a reviewer decided on a domain that had one.
+# The last score before a reviewer's decision, for domains that had one.
 SCORES = """
 SELECT 'score' AS what, s.score AS said, d.status = 'approved' AS is_right
   FROM messor.domains d CROSS JOIN LATERAL (
@@ -43,7 +43,7 @@ SELECT DISTINCT ON (page_id) 'relevance' AS what, lexical::float8 AS said, relev
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """How well one judge, or a score, agreed with reviewers; None where it cannot be told."""
+    """How well one judge, or a score, agreed with reviewers; None where unknown."""
 
     what: str
     decisions: int
@@ -66,16 +66,16 @@ async def calibrate(source: Connection | Database, applied: Applied) -> list[Cal
     pairs: dict[str, list[tuple[float, bool]]] = {}
     for row in rows:
         pairs.setdefault(row["what"], []).append((row["said"], row["is_right"]))
-    return [measure(what, said) for what, said in sorted(pairs.items())]
+    return [measure(what, values) for what, values in sorted(pairs.items())]
 
 
 def measure(
     what: str, pairs: Sequence[tuple[float, bool]], threshold: float = THRESHOLD
 ) -> Calibrated:
-    """The figures of what was said (0 to 1) against what was right; at least one pair."""
+    """Figures of predictions (0 to 1) against decisions; needs at least one pair."""
     right = sum(is_right for _, is_right in pairs)
     precision, recall = _at(threshold, pairs)
-    brier = sum((said - is_right) ** 2 for said, is_right in pairs) / len(pairs)
+    brier = sum((score - is_right) ** 2 for score, is_right in pairs) / len(pairs)
     suggested, sentence = _suggestion(pairs, right)
     return Calibrated(
         what, len(pairs), right, threshold, precision, recall, brier, suggested, sentence
@@ -83,29 +83,34 @@ def measure(
 
 
 def _at(threshold: float, pairs: Sequence[tuple[float, bool]]) -> tuple[float | None, float | None]:
-    taken = [is_right for said, is_right in pairs if said >= threshold]
+    taken = [is_right for score, is_right in pairs if score >= threshold]
     right = sum(is_right for _, is_right in pairs)
     hits = sum(taken)
     return (hits / len(taken) if taken else None), (hits / right if right else None)
 
 
 def _suggestion(pairs: Sequence[tuple[float, bool]], right: int) -> tuple[float | None, str]:
-    """The lowest threshold that is precise enough; else the one of the best F1."""
-    if len(pairs) < LEAST:
-        return None, f"With {len(pairs)} of {LEAST} decisions no threshold can be suggested yet."
+    """The lowest threshold that is precise enough; else the one with the best F1."""
+    if len(pairs) < MIN_DECISIONS:
+        return (
+            None,
+            f"Too few decisions to suggest a threshold: {len(pairs)} of {MIN_DECISIONS}.",
+        )
     if right in {0, len(pairs)}:
-        return None, "Reviewers always decided the same: no threshold can be told from that."
+        return None, "All decisions are the same, so no threshold can be derived."
     best: tuple[float, float] | None = None
-    for threshold in sorted({said for said, _ in pairs}):
+    for threshold in sorted({message for message, _ in pairs}):
         precision, recall = _at(threshold, pairs)
         if precision is None or recall is None or precision + recall == 0:
             continue
         if precision >= WANTED_PRECISION:
-            said = f"From {threshold:.2f} on, {precision:.0%} are right and {recall:.0%} are found."
-            return threshold, said
+            message = (
+                f"From {threshold:.2f} on, {precision:.0%} are correct and {recall:.0%} are found."
+            )
+            return threshold, message
         f1 = 2 * precision * recall / (precision + recall)
         if best is None or f1 > best[0]:
             best = f1, threshold
     assert best is not None, "somebody was approved, so the lowest threshold finds them"
-    said = f"No threshold reaches a precision of {WANTED_PRECISION}; {best[1]:.2f} balances best."
-    return best[1], said
+    message = f"No threshold reaches a precision of {WANTED_PRECISION}; {best[1]:.2f} is the best balance."
+    return best[1], message

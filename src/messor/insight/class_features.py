@@ -1,7 +1,7 @@
-"""Features of a domain that tell its class: its name, its pages, its records, where it is found.
+"""Features that indicate a domain's class: its name, pages, records and search results.
 
-A feature is a stable name with a sentence; what it speaks for is in `SPEAKS`. Facts come from the
-database as counts, so that nothing here reads pages.
+A feature is a stable name with a sentence; `SPEAKS` lists the classes it indicates. Facts come from
+the database as counts, so that no pages are read here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLASSES = (
 
 _KIND_OF = {kind: name for name, kinds in DATA_KINDS.items() for kind in kinds}
 
-# What a feature speaks for, and how much; a negative figure speaks against.
+# The classes that a feature indicates, with weights; a negative weight counts against.
 SPEAKS: Mapping[str, Mapping[str, float]] = {
     "ending:government": {"government": 6.0},
     "ending:education": {"education": 6.0},
@@ -54,9 +54,9 @@ SPEAKS: Mapping[str, Mapping[str, float]] = {
     "data:ItemList": {"directory": 0.8, "aggregator": 0.6},
     "size:one_thin_page": {"parked": 1.2},
 }  # fmt: skip
-# By how many different things are said.
+# By number of distinct phrases.
 _SAYS_WEIGHT = (1.0, 1.9, 2.7, 3.4, 4.0, 4.5, 5.0)
-_SHARES = {"business": 0.7, "parked": 2.0}  # any trade speaks so; nobody else does
+_SHARES = {"business": 0.7, "parked": 2.0}  # typical of any business, and of nothing else
 CALLED_WEIGHT = 2.0
 LISTED = 8.0
 _SHORTEST_END = 4
@@ -65,7 +65,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One thing that is true of a domain, as a name and as a sentence."""
+    """A property of a domain, as a name and a sentence."""
 
     name: str
     sentence: str
@@ -85,7 +85,7 @@ class Feature:
 
 @cache
 def known() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The class by domain, and by ending, of the list that ships."""
+    """The class by domain, and by suffix, from the shipped list."""
     text = (files("messor.insight") / "known_domains.toml").read_text("utf-8")
     given = tomllib.loads(text)
     return tuple(
@@ -95,7 +95,7 @@ def known() -> tuple[Mapping[str, str], Mapping[str, str]]:
 
 
 def features_of(facts: Mapping[str, Any]) -> list[Feature]:
-    """Everything that is true of a domain, by its facts."""
+    """All features of a domain, from its facts."""
     domain = facts["domain"]
     found = [*_of_name(domain), *_of_serps(facts), *_of_pages(facts), *_of_records(facts)]
     found += _of_text(facts["text"])
@@ -124,21 +124,21 @@ def _of_name(domain: str) -> list[Feature]:
 
 
 def _of_title(domain: str, text: str) -> list[Feature]:
-    """What the site is called: by its name in the title of its homepage, and by its domain."""
+    """The site's name, from its homepage title and its domain."""
     title = Title.of(text.partition("\n")[0], domain)
     name = f" {' '.join(_WORD.findall(unaccented(title.organisation).lower()))} "
     label = domain.partition(".")[0]
     words, whole = f" {label.replace('-', ' ')} ", label.replace("-", "")
     found = []
     for group, called in CALLED.items():
-        said = [one for one in called if f" {one} " in name or f" {one} " in words]
-        said += [
+        names = [one for one in called if f" {one} " in name or f" {one} " in words]
+        names += [
             one
             for one in called
             if len(one) >= _SHORTEST_END and (whole.startswith(one) or whole.endswith(one))
         ]
-        if said:
-            found.append(Feature(f"called:{group}", f'it is called "{said[0]}"'))
+        if names:
+            found.append(Feature(f"called:{group}", f'it is called "{names[0]}"'))
     return found
 
 
@@ -146,13 +146,13 @@ def _of_serps(facts: Mapping[str, Any]) -> list[Feature]:
     found = []
     services, keywords = facts["serp_services"], facts["serp_keywords"]
     if services >= 4:
-        said = f"results for {keywords} keywords on {services} services name it"
-        found.append(Feature("serp:wide", said))
+        message = f"results for {keywords} keywords on {services} services name it"
+        found.append(Feature("serp:wide", message))
     elif keywords and services <= 2:
         found.append(Feature("serp:narrow", f"results for {services} services name it"))
     if facts["serp_verticals"] >= 2:
-        said = f"results of {facts['serp_verticals']} verticals name it"
-        found.append(Feature("serp:verticals", said))
+        message = f"results of {facts['serp_verticals']} verticals name it"
+        found.append(Feature("serp:verticals", message))
     if facts["serp_local"]:
         found.append(Feature("serp:local", "it is a local result"))
     return found
@@ -169,8 +169,8 @@ def _of_pages(facts: Mapping[str, Any]) -> list[Feature]:
     ):
         share = sum(types.get(kind, 0) for kind in kinds) / total if total >= 3 else 0.0
         if share >= least:
-            said = f"{share:.0%} of its {total} pages are {'/'.join(kinds)} pages"
-            found.append(Feature(f"pages:{name}", said))
+            message = f"{share:.0%} of its {total} pages are {'/'.join(kinds)} pages"
+            found.append(Feature(f"pages:{name}", message))
     if types.get("contact") and types.get("about"):
         found.append(Feature("pages:own", "it has pages about itself and for contact"))
     if total == 1 and len(facts["text"]) < 600:
@@ -182,13 +182,13 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
     found = []
     organisations, kinds = facts["organisations"], facts["record_kinds"]
     if organisations >= 5:
-        said = f"its pages state {organisations} different organisations"
-        found.append(Feature("records:many_organisations", said))
+        message = f"its pages state {organisations} different organisations"
+        found.append(Feature("records:many_organisations", message))
     elif organisations:
         found.append(Feature("records:one_organisation", "its pages state who it is"))
     if facts["brands"] >= 20:
-        said = f"it sells products of {facts['brands']} brands"
-        found.append(Feature("records:many_brands", said))
+        message = f"it sells products of {facts['brands']} brands"
+        found.append(Feature("records:many_brands", message))
     if kinds.get("service") or kinds.get("price_item"):
         found.append(Feature("records:services", "its pages state services or prices"))
     if kinds.get("funding_program"):
@@ -202,9 +202,9 @@ def _of_text(text: str) -> list[Feature]:
     if own := OWN.search(folded):
         found.append(Feature("text:own", f'its homepage says "{own[0]}"'))
     for name, pattern in WORDS.items():
-        said = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
-        if said:
-            many = "+" * (min(len(said), len(_SAYS_WEIGHT)) - 1)
-            quotes = ", ".join(f'"{one[:60]}"' for one in said[:3])
+        phrases = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
+        if phrases:
+            many = "+" * (min(len(phrases), len(_SAYS_WEIGHT)) - 1)
+            quotes = ", ".join(f'"{one[:60]}"' for one in phrases[:3])
             found.append(Feature(f"says:{name}{many}", f"its homepage says {quotes}"))
     return found

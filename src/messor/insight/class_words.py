@@ -1,7 +1,7 @@
-"""What sites of each class say of themselves, call themselves and state in their structured data.
+"""Words that sites of each class use about themselves, in names and in structured data.
 
-General words of the web in the languages of the verticals that ship, folded: no accents, lower case.
-How much they weigh is `insight.class_features`.
+General words of the web in the languages of the shipped verticals, folded: no accents, lower case.
+`insight.class_features` weighs them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# What a homepage says of itself.
+# Phrases of a homepage about its own site.
 SAYS: Mapping[str, str] = {
     "directory": r"director(?:y|ies)|find (?:a|an|the best|local|your nearest)\b|list your \w+|claim your \w+"
     r"|add (?:your|a)(?: own)? (?:listing|business|company|entry)|(?:browse|compare) (?:all |local |by )?\w+|\blistings?\b|\bentr(?:y|ies)\b"
@@ -45,7 +45,7 @@ SAYS: Mapping[str, str] = {
     "reference": r"encyclop(?:a?e)dia|dictionary|free knowledge|glossary|definition|etymolog|pronunciation|\bcontributors?\b|\bcit(?:e|ations?)\b|\blexicon|\bwiki|free licen[cs]e",
 }  # fmt: skip
 
-# How they are called: a word of the name, or an end of the domain.
+# Names: a word of the name, or an end of the domain.
 CALLED: Mapping[str, tuple[str, ...]] = {
     "directory": ("directory", "finder", "listings", "pages", "guide", "index", "yellow", "find", "local"),
     "marketplace": ("marketplace", "bazaar", "mart", "auctions", "classifieds"),
@@ -61,7 +61,7 @@ CALLED: Mapping[str, tuple[str, ...]] = {
     "aggregator": ("compare", "comparison", "deals", "price", "jobs", "vacancies", "offers"),
 }  # fmt: skip
 
-# The types of schema.org that tell a class, under the one that stands for them.
+# Types of schema.org that indicate a class, under the type that represents them.
 DATA_KINDS: Mapping[str, tuple[str, ...]] = {
     "LocalBusiness": (
         "Store", "Corporation", "MedicalClinic", "MedicalBusiness", "Dentist", "Physician", "Pharmacy",
@@ -76,7 +76,7 @@ DATA_KINDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 WORDS = {name: re.compile(pattern) for name, pattern in SAYS.items()}
-# What nearly every site says of itself, most of all those that are nobody else's list.
+# What nearly every site says about itself, least of all directories.
 OWN = re.compile(
     r"\b(?:contact us|about us|our (?:team|services|story)|impressum|uber uns|kontakt|nos services|nuestros servicios)\b"
 )

@@ -1,7 +1,7 @@
-"""Classes of domains: what kind of site each is, how surely, and for which reasons.
+"""Domain classes: what kind of site each domain is, with confidence and reasons.
 
-What a reviewer decides stands, and is learned from: each feature that such a domain shows counts
-for the class it was given. The features themselves are `insight.class_features`.
+A reviewer's decision is final, and is learned from: each feature of such a domain counts for the
+class it was given. `insight.class_features` defines the features.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from messor.registry import domains as registry
 from messor.registry import notes
 from messor.store.database import Connection, Database
 
-# Confidence below which a class is "unknown". Signs are counted cautiously: of the classes given at
-# this figure and above, 19 of 20 are right (`python -m bench.judging`), also by result pages alone.
+# Below this confidence a class is "unknown". Signs are counted cautiously: of the classes given at
+# this figure and above, 19 of 20 are right (`python -m bench.judging`), also from result pages
+# alone.
 ENOUGH = 0.3
-LEAST_WEIGHT = 0.7  # of a sign; less than that says nothing, however alone it stands
+MIN_WEIGHT = 0.7  # of a sign; a weaker one says nothing, even alone
 UNKNOWN_WEIGHT = 0.5  # as if "unknown" had the weight of half a sign
-LESSON_WEIGHT = 1.0  # of what reviewers said, against what features speak for by themselves
+LESSON_WEIGHT = 1.0  # of reviewers' decisions, against the features' own weights
 ACTOR = "O-Classify"
 
-# Domains of results and of the registry that have no class yet, or whose class is a month old.
+# Domains of results and of the registry without a class, or with one older than a month.
 WAITING = """
 SELECT n.domain FROM (
   SELECT domain FROM messor.domains
@@ -128,7 +129,7 @@ INSERT INTO messor.class_lessons AS l (feature, class, domains)
 SELECT f, $2, greatest($3, 0) FROM unnest($1::text[]) f ORDER BY 1
 ON CONFLICT (feature, class) DO UPDATE SET domains = greatest(l.domains + $3, 0)
 """
-# Who said last what class it has: a person's word there stands as well.
+# Who set the class last: a person's decision there is final as well.
 IN_REGISTRY = """
 SELECT (SELECT e.actor FROM messor.events e WHERE e.domain_id = d.id AND e.type = 'domain.classified'
          ORDER BY e.occurred_at DESC, e.id DESC LIMIT 1) AS said_by
@@ -142,7 +143,7 @@ SELECT domain, class, confidence, reasons, decided_by, decided_reason, reckoned,
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """What kind of site a domain is, and why."""
+    """A domain's class, and the reasons."""
 
     domain: str
     name: str
@@ -155,11 +156,11 @@ Lessons = Mapping[str, Mapping[str, int]]
 
 
 def judge(domain: str, features: Sequence[Feature], lessons: Lessons) -> Classified:
-    """The class that speaks loudest; "unknown" where none speaks loudly enough."""
+    """The class with the most weight; "unknown" if none has enough."""
     weights: dict[str, float] = {}
     reasons: dict[str, list[str]] = {}
     for feature in features:
-        for name, weight in _heard(feature, lessons.get(feature.name, {})).items():
+        for name, weight in _weights_of(feature, lessons.get(feature.name, {})).items():
             weights[name] = weights.get(name, 0.0) + weight
             if weight > 0:
                 reasons.setdefault(name, []).append(feature.sentence)
@@ -167,27 +168,25 @@ def judge(domain: str, features: Sequence[Feature], lessons: Lessons) -> Classif
     best = max(weights, key=lambda name: (weights[name], name), default="unknown")
     total = sum(map(math.exp, weights.values())) + math.exp(UNKNOWN_WEIGHT)
     confidence = math.exp(weights.get(best, UNKNOWN_WEIGHT)) / total
-    if best == "unknown" or confidence < ENOUGH or weights[best] < LEAST_WEIGHT:
-        leaning = (
-            f"nothing speaks clearly; most for {best}" if weights else "nothing is known of it"
-        )
+    if best == "unknown" or confidence < ENOUGH or weights[best] < MIN_WEIGHT:
+        leaning = f"no class is clear; most likely {best}" if weights else "nothing is known of it"
         return Classified(domain, "unknown", 1 - confidence, (leaning,), names)
     return Classified(domain, best, confidence, tuple(reasons.get(best, ())), names)
 
 
-def _heard(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]:
-    """What a feature speaks for, moved by what reviewers said of domains that show it."""
-    heard = dict(feature.speaks)
+def _weights_of(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]:
+    """The classes a feature indicates, adjusted by reviewers' decisions on domains that have it."""
+    weights = dict(feature.speaks)
     total = sum(lesson.values())
     for name, count in lesson.items():
-        # One of all classes, as if each had been given once before.
-        told = math.log((count + 1) * len(CLASSES) / (total + len(CLASSES)))
-        heard[name] = heard.get(name, 0.0) + LESSON_WEIGHT * told
-    return heard
+        # Add-one smoothing over all classes.
+        evidence = math.log((count + 1) * len(CLASSES) / (total + len(CLASSES)))
+        weights[name] = weights.get(name, 0.0) + LESSON_WEIGHT * evidence
+    return weights
 
 
-async def reckon(connection: Connection, domains: Sequence[str]) -> list[Classified]:
-    """What is known of these domains comes to; nothing is written."""
+async def compute_classes(connection: Connection, domains: Sequence[str]) -> list[Classified]:
+    """Compute the classes of these domains; nothing is written."""
     facts = [_plain(row) for row in await connection.fetch(FACTS, sorted(set(domains)))]
     found = {fact["domain"]: features_of(fact) for fact in facts}
     names = sorted({feature.name for features in found.values() for feature in features})
@@ -198,20 +197,20 @@ async def reckon(connection: Connection, domains: Sequence[str]) -> list[Classif
 
 
 async def classify(connection: Connection, domains: Sequence[str]) -> list[Classified]:
-    """Give these domains their classes, in the registry too; a reviewer's decision stands."""
-    found = await reckon(connection, domains)
+    """Store the classes of these domains, in the registry too; a reviewer's decision is final."""
+    found = await compute_classes(connection, domains)
     for one in found:
         reasons = msgspec.json.encode(one.reasons).decode()
         kept = await connection.fetchval(
             KEEP, one.domain, one.name, one.confidence, reasons, list(one.features)
         )
         if kept is not None and one.name != "unknown":
-            await _tell_registry(connection, one.domain, one.name, ACTOR)
+            await _update_registry(connection, one.domain, one.name, ACTOR)
     return found
 
 
 async def classify_waiting(connection: Connection, limit: int = 200) -> int:
-    """Classify domains that have no class yet, or an old one; answers how many."""
+    """Classify domains without a class or with an old one; returns how many."""
     waiting = [row["domain"] for row in await connection.fetch(WAITING, limit)]
     return len(await classify(connection, waiting)) if waiting else 0
 
@@ -219,16 +218,16 @@ async def classify_waiting(connection: Connection, limit: int = 200) -> int:
 async def override(
     connection: Connection, domain: str, name: str, *, actor: str, reason: str = ""
 ) -> Classified:
-    """A reviewer says what a domain is; it stands, and its features are learned from."""
+    """Store a reviewer's class; it is final, and its features are learned from."""
     if name not in CLASSES:
-        raise UsageError(f"There is no class {name!r}; there are {', '.join(CLASSES)}.")
-    (now,) = await reckon(connection, [domain])
+        raise UsageError(f"Unknown class {name!r}; available are {', '.join(CLASSES)}.")
+    (now,) = await compute_classes(connection, [domain])
     before = await connection.fetchrow(BEFORE, domain)
     if before is not None and before["decided_by"] is not None:
         await connection.execute(LEARN, list(before["features"]), before["class"], -1)
     await connection.execute(LEARN, list(now.features), name, 1)
-    said = f"{actor} decided so" + (f": {reason}" if reason else "")
-    decided = Classified(domain, name, 1.0, (said,), now.features)
+    message = f"decided by {actor}" + (f": {reason}" if reason else "")
+    decided = Classified(domain, name, 1.0, (message,), now.features)
     await connection.execute(
         DECIDE,
         domain,
@@ -239,21 +238,21 @@ async def override(
         reason or None,
         now.name,
     )
-    await _tell_registry(connection, domain, name, actor)
+    await _update_registry(connection, domain, name, actor)
     data = {"domain": domain, "class": name, "reckoned": now.name}
     await record(connection, [Event("domain.class_decided", actor, data=data)])
     return decided
 
 
 async def show(source: Connection | Database, domain: str) -> dict[str, Any]:
-    """The class of a domain as kept, with its reasons."""
+    """The stored class of a domain, with its reasons."""
     row = await source.fetchrow(SHOW, domain)
     if row is None:
         raise NotFoundError(f"{domain} has no class yet.")
     return {**row, "reasons": msgspec.json.decode(row["reasons"])}
 
 
-async def _tell_registry(connection: Connection, domain: str, name: str, actor: str) -> None:
+async def _update_registry(connection: Connection, domain: str, name: str, actor: str) -> None:
     row = await connection.fetchrow(IN_REGISTRY, domain)
     if row is None or (actor == ACTOR and row["said_by"] not in {None, ACTOR, "system"}):
         return

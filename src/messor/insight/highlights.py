@@ -1,7 +1,7 @@
-"""Highlights: the places of a text that answer a question, in the text's own letters.
+"""Highlights: matches of a search query in a text, in the text's original spelling.
 
-PostgreSQL marks words in the folded text; here the marks are carried back to the original, so
-that "café" is shown as it is written though "cafe" was asked for.
+PostgreSQL marks words in the folded text; the marks are mapped back to the original, so that "café"
+is shown as written though "cafe" was searched for.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _SINGLE = str.maketrans(
         "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE",
     }
 )  # fmt: skip
-# Accents and points, and what nobody sees: soft hyphens, letters without width.
+# Accents, points and invisible characters: soft hyphens, zero-width letters.
 _MARKS = re.compile(
     "[\u0300-\u036f\u00ad\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
     "\u064b-\u065f\u0670\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
-# Letters of languages that put no space between words, with the marks of their sounds.
+# Letters of languages without spaces between words, with their sound marks.
 _UNSPACED = re.compile(
     "([\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\U00020000-\U0003ffff][\u3099\u309a]?)"
@@ -37,13 +37,13 @@ _EDGE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A piece of a text, and which parts of it answer the question."""
+    """A piece of a text, and the parts of it that match the query."""
 
     text: str
     marks: tuple[tuple[int, int], ...]
 
     def shown(self, start: str, stop: str) -> str:
-        """The piece with its marks written out; escaping is for whoever shows it."""
+        """The piece with its marks written out; the caller escapes it."""
         pieces, last = [], 0
         for begin, end in self.marks:
             pieces += [self.text[last:begin], start, self.text[begin:end], stop]
@@ -52,14 +52,14 @@ class Fragment:
 
 
 def unaccented(text: str) -> str:
-    """A text in its plain letters."""
+    """A text without accents."""
     if text.isascii():
         return text
     return _MARKS.sub("", unicodedata.normalize("NFKD", text)).translate(_SINGLE)
 
 
 def fold(text: str) -> str:
-    """As `messor.fold` does it: plain letters, and a word of each that stands for a word."""
+    """As `messor.fold` does: plain letters, with each unspaced letter as a word."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", unaccented(text))
 
 
@@ -101,10 +101,12 @@ def _spans(marked: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _carried(original: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places of the folded text as places of the original."""
+    """Positions of the folded text mapped to the original."""
     if original.isascii() or not spans:
         return spans
-    starts: list[int] = []  # by place in the folded text: the place of the letter it comes from
+    starts: list[
+        int
+    ] = []  # by position in the folded text: the position of the letter it comes from
     for at, letter in enumerate(original):
         starts.extend([at] * len(fold(letter)))
         if len(starts) >= spans[-1][1]:
@@ -115,7 +117,7 @@ def _carried(original: str, spans: list[tuple[int, int]]) -> list[tuple[int, int
 
 
 def _joined(places: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Letters that are words of their own as the words they make; where they make some, those alone."""
+    """Single-letter words joined into the words they form; where there are any, only those."""
     joined: list[tuple[int, int]] = []
     for begin, end in places:
         if joined and joined[-1][1] == begin:
@@ -128,7 +130,7 @@ def _joined(places: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
 
 
 def _after(text: str, at: int) -> int:
-    """The end of the letter at this place, its combining marks included."""
+    """The end of the letter at this position, with its combining marks."""
     end = at + 1
     while end < len(text) and _MARKS.match(text[end]):
         end += 1
@@ -147,7 +149,7 @@ def _window(text: str, begin: int, used: int) -> tuple[int, int]:
 
 
 def _tidy(piece: str, marks: list[tuple[int, int]]) -> Fragment:
-    """The piece on one line, its marks moved along."""
+    """The piece on one line, with its marks moved accordingly."""
     text: list[str] = []
     moved: list[tuple[int, int]] = []
     length = last = 0

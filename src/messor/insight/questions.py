@@ -1,8 +1,7 @@
-"""Questions as people type them: words, "phrases", -exclusions, OR, and begin* for beginnings.
+"""Search queries as typed: words, "phrases", -exclusions, OR, and prefixes such as begin*.
 
-The words themselves are understood by PostgreSQL; here beginnings are told apart from the rest,
-which its reading of questions does not know, and words whose letters are indexed one by one
-become phrases.
+PostgreSQL parses the words; this module separates prefixes, which its query parser does not
+support, and turns words whose letters are indexed one by one into phrases.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from messor.errors import UsageError
 from messor.insight.highlights import fold, is_unspaced
 
 MAX_LENGTH = 500
-MAX_BEGINNINGS = 10
-LEAST_LETTERS = 2  # of a beginning; one letter begins half of everything
+MAX_PREFIXES = 10
+MIN_PREFIX_LETTERS = 2  # of a prefix; a single letter matches too much
 _PARTS = re.compile(r'-?"[^"]*"?|\S+')
 _BEGINNING = re.compile(r"(-?)(\w+)\*")
 _WORD = re.compile(r"\w+")
@@ -23,7 +22,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for: `words` as PostgreSQL reads them, and beginnings, wanted or not."""
+    """A search query: `words` for PostgreSQL's parser, and prefixes, wanted or excluded."""
 
     words: str
     beginnings: tuple[str, ...] = ()
@@ -31,12 +30,12 @@ class SearchQuery:
 
     @property
     def text(self) -> str:
-        """The same question in one form."""
+        """The query in one normal form."""
         return "\x1f".join((self.words, *self.beginnings, "-", *self.unwanted))
 
 
 def _spelt(part: str) -> str:
-    """A part as it can be looked for: one whose letters are several words in their order."""
+    """A searchable part: one whose letters are words becomes a phrase."""
     if '"' in part:
         return part
     beginning = _BEGINNING.fullmatch(part)
@@ -47,10 +46,10 @@ def _spelt(part: str) -> str:
 
 
 def understand(typed: str) -> SearchQuery:
-    """A question as typed; raises with a sentence when nothing can be looked for by it."""
+    """Parse a query as typed; raises an error if there is nothing to search for."""
     clean = typed.replace("\x00", " ").strip()
     if len(clean) > MAX_LENGTH:
-        raise UsageError(f"A question has {MAX_LENGTH} characters at most; this has {len(clean)}.")
+        raise UsageError(f"A query has at most {MAX_LENGTH} characters; this one has {len(clean)}.")
     parts = [_spelt(part) for part in _PARTS.findall(clean)]
     words: list[str] = []
     beginnings: dict[str, list[str]] = {"": [], "-": []}
@@ -60,13 +59,15 @@ def understand(typed: str) -> SearchQuery:
             words.append(part)
             continue
         if "or" in (one.lower() for one in (*parts[max(at - 1, 0) : at], *parts[at + 1 : at + 2])):
-            raise UsageError(f"{part} cannot stand beside OR: ask for it in a question of its own.")
-        if len(found[2]) < LEAST_LETTERS:
-            raise UsageError(f"{part} begins too much: give {LEAST_LETTERS} letters or more.")
+            raise UsageError(f"{part} cannot be combined with OR: search for it separately.")
+        if len(found[2]) < MIN_PREFIX_LETTERS:
+            raise UsageError(
+                f"The prefix {part} is too short: give at least {MIN_PREFIX_LETTERS} letters."
+            )
         beginnings[found[1]].append(found[2])
-    if sum(map(len, beginnings.values())) > MAX_BEGINNINGS:
-        raise UsageError(f"A question has {MAX_BEGINNINGS} beginnings (word*) at most.")
+    if sum(map(len, beginnings.values())) > MAX_PREFIXES:
+        raise UsageError(f"A query can have at most {MAX_PREFIXES} prefixes (word*).")
     wanted = [part for part in words if not part.startswith("-") and re.search(r"\w", part)]
     if not wanted and not beginnings[""]:
-        raise UsageError('Say what to look for: words, "a phrase" or a begin*.')
+        raise UsageError('The query is empty: give words, "a phrase" or a prefix*.')
     return SearchQuery(" ".join(words), tuple(beginnings[""]), tuple(beginnings["-"]))

@@ -1,6 +1,6 @@
-"""Ranks: where a domain stood for each keyword over time, and what it lost with which page changed.
+"""Ranks: a domain's position per keyword over time, and losses with their page changes.
 
-Only good snapshots speak: between two of them nothing is known, and a failed one is no rank.
+Only good snapshots count: between two of them nothing is known, and a failed one is not a rank.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SELECT k.keyword_text AS keyword, p.name AS profile, s.captured_at AS seen_at, r
  ORDER BY keyword, profile, seen_at LIMIT $6
 """
 
-# The last good page before the window against the last one in it; a page that is no longer there
+# The last good page before the window against the last one in it; a page that is no longer listed
 # counts as lost below all others.
 LOSSES = """
 WITH looks AS (
@@ -53,8 +53,8 @@ SELECT k.keyword_text AS keyword, p.name AS profile, b.rank AS before, a.rank AS
  ORDER BY a.rank IS NOT NULL, b.rank, keyword, profile LIMIT $6
 """
 
-# The last change of each page that held a place: from a week before it was last seen there, since
-# an engine needs time to notice, until the loss was seen.
+# The last change of each page that held a position: from a week before it was last seen there,
+# since an engine needs time to notice, until the loss was seen.
 CHANGES = """
 SELECT l.number, c.state, c.seen_at
   FROM unnest($2::int[], $3::bytea[], $4::timestamptz[], $5::timestamptz[])
@@ -70,7 +70,7 @@ SELECT l.number, c.state, c.seen_at
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a domain stood on one page; None: the page was seen well, without it."""
+    """A domain's position on one page; None: a good page without it."""
 
     keyword: str
     profile: str
@@ -82,7 +82,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class RankLoss:
-    """A place that was lost, and the change of the page that held it, if it is known."""
+    """A lost position, and the change of the page that held it, if known."""
 
     keyword: str
     profile: str
@@ -115,7 +115,7 @@ async def losses(
     *,
     limit: int = 100,
 ) -> list[RankLoss]:
-    """What a domain lost since the window before, what it lost altogether first."""
+    """Losses of a domain since the previous window, complete losses first."""
     given = (applied.id, window.since, window.until, domain, window.before.since, limit)
     rows = await source.fetch(LOSSES, *given)
     held = [(number, row) for number, row in enumerate(rows) if row["url"]]

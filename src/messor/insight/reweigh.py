@@ -1,4 +1,7 @@
-"""Scoring with other weights: they become the next version of the vertical, which is scored at once."""
+"""Changes scoring weights.
+
+They become the next version of the vertical, which is scored at once.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,13 @@ async def apply(
     actor: str,
     seen: int | None = None,
 ) -> tuple[Applied, Applying]:
-    """Score a vertical, with some weights set otherwise; `seen` is the version that was looked at."""
+    """Score a vertical with changed weights; `seen` is the version the caller saw."""
     applied = await verticals.get(connection, name)
     now = applied.vertical.version
     if seen is not None and seen != now:
-        raise ConflictError(f"Version {now} of {name} is in force, not {seen}: look again.")
+        raise ConflictError(
+            f"Version {now} of {name} is applied, not {seen}: reload and try again."
+        )
     usual = applied.vertical.scoring.weights
     if any(usual.get(part) != weight for part, weight in weights.items()):
         file = with_weights(applied, weights)

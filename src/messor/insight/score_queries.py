@@ -1,6 +1,6 @@
-"""Scores to look at: those of the last scoring, how they came about over time, and reliability.
+"""Queries of scores: the last scoring, scores over time, and reliability.
 
-Nothing is written here: giving scores is `insight.scoring`.
+Nothing is written here: `insight.scoring` computes scores.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from messor.verticals.verticals import Applied
 
 SUBJECTS = ("domain", "organisation")
 LEVELS = ("A", "B", "C", "D")
-MOST_POINTS = 60  # of a score over time
+MAX_POINTS = 60  # of a score over time
 BINS = 10
 Place = tuple[float, int]
 
-# All rows of one scoring have one window, and are written after it ended.
+# All rows of one scoring share one window, and are written after it ended.
 _LAST = """
 last AS (
   SELECT window_to, window_from FROM messor.scores WHERE vertical_id = $1 AND subject = $2
@@ -70,7 +70,7 @@ SELECT least(floor(confidence_score * $2)::int, $2 - 1) AS bin, count(*)::int AS
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """A score of the last scoring; contributions of its parts add up to it."""
+    """A score of the last scoring; contributions of its components add up to it."""
 
     id: int
     subject: str
@@ -85,7 +85,7 @@ class ScoreRow:
 
 @dataclass(frozen=True, slots=True)
 class LevelCount:
-    """How many subjects of the last scoring have a level."""
+    """Number of subjects of the last scoring by level."""
 
     level: str
     count: int
@@ -98,7 +98,7 @@ class LevelCount:
 
 @dataclass(frozen=True, slots=True)
 class PastScore:
-    """A score as it was given at one time."""
+    """A score at one time."""
 
     subject: str
     score: float
@@ -130,7 +130,7 @@ async def newest(
     after: Place | None = None,
     limit: int = 50,
 ) -> list[ScoreRow]:
-    """The scores of the last scoring, the highest first."""
+    """The scores of the last scoring, highest first."""
     given = (applied.id, subject, level, containing, *(after or (None, None)), limit)
     return [ScoreRow(**_read(row)) for row in await source.fetch(NEWEST, *given)]
 
@@ -138,27 +138,29 @@ async def newest(
 async def summary(
     source: Connection | Database, applied: Applied, subject: str = "domain"
 ) -> list[LevelCount]:
-    """The last scoring by track level; nothing before the first one."""
+    """The last scoring by track level; empty before the first one."""
     return [LevelCount(**row) for row in await source.fetch(SUMMARY, applied.id, subject)]
 
 
 async def over_time(
     source: Connection | Database, applied: Applied, subject_id: UUID
 ) -> list[PastScore]:
-    """The scores of one subject, oldest first; raises when it has none."""
-    rows = await source.fetch(OVER_TIME, subject_id, applied.id, MOST_POINTS)
+    """The scores of one subject, oldest first; raises if it has none."""
+    rows = await source.fetch(OVER_TIME, subject_id, applied.id, MAX_POINTS)
     if not rows:
-        raise NotFoundError("It has no score of this vertical yet: scores are given once a week.")
+        raise NotFoundError(
+            "It has no score in this vertical yet: scores are computed once a week."
+        )
     return [PastScore(**_read(row)) for row in rows]
 
 
 async def reliability(source: Connection | Database, applied: Applied) -> list[Bin]:
-    """What reviewers made of candidates, by their confidence."""
+    """Reviewers' decisions on candidates, by confidence."""
     return [Bin(**row) for row in await source.fetch(RELIABILITY, applied.id, BINS)]
 
 
 def looks_per_day(applied: Applied, level: str, pages: int) -> float:
-    """Looks at pages a day that a track level means."""
+    """Crawls per day that a track level means."""
     every = {str(name): frequency for name, frequency in applied.vertical.cadence.items()}
     return pages / DAYS[every[level]]
 

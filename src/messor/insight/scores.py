@@ -1,7 +1,7 @@
-"""What a score is made of: parts between 0 and 1, each with its weight, its share and a sentence.
+"""Score components: values between 0 and 1, each with its weight, contribution and a sentence.
 
-A part that nothing is known of takes no part: no answer is not a zero. Where the facts come from,
-and what follows from scores, is `insight.scoring`.
+An unknown component is left out: no data is not zero. `insight.scoring` gathers the facts and
+applies scores.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from typing import Any
 from messor.errors import UsageError
 from messor.verticals.model import SCORE_PARTS
 
-LEVELS = (("A", 0.65), ("B", 0.45), ("C", 0.25), ("D", 0.0))  # the least score of each
-COST_OF_NOTHING = 0.01  # a good page that costs this much, in the ledger's money, is worth nothing
+LEVELS = (("A", 0.65), ("B", 0.45), ("C", 0.25), ("D", 0.0))  # the minimum score of each
+COST_OF_NOTHING = (
+    0.01  # a good page that costs this much, in the ledger's currency, is worth nothing
+)
 DAYS = {"hourly": 1 / 24, "daily": 1, "weekly": 7, "monthly": 30, "quarterly": 91, "yearly": 365}
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectFacts:
-    """What is known of a domain, or of all domains of an organisation together."""
+    """Facts about a domain, or about all domains of an organisation together."""
 
     pages: int = 0  # with good content
-    changed: int = 0  # of them, changed in the window
+    changed: int = 0  # of these, changed in the window
     extracted: int = 0
     yielding: int = 0  # pages that state a record of the vertical's kinds
     records: int = 0
@@ -31,7 +33,7 @@ class SubjectFacts:
     risk: float | None = None  # of the riskiest host, 0 to 100; None: never visited
     good_fetches: int = 0
     cost: float = 0.0
-    visibility: float | None = None  # None: nothing was measured
+    visibility: float | None = None  # None: not measured
     leader: float = 0.0  # the greatest visibility of its vertical
 
     def __add__(self, other: SubjectFacts) -> SubjectFacts:
@@ -52,7 +54,7 @@ class SubjectFacts:
 @dataclass(frozen=True, slots=True)
 class Part:
     name: str
-    value: float | None  # None: not known
+    value: float | None  # None: unknown
     weight: float
     contribution: float  # to the score
     sentence: str
@@ -60,7 +62,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score with its parts; contributions add up to it."""
+    """A score with its components; contributions add up to it."""
 
     value: float
     level: str
@@ -71,7 +73,7 @@ class Score:
 
 
 def score(facts: SubjectFacts, weights: Mapping[str, float]) -> Score | None:
-    """The score of what is known; None when nothing is that has any weight."""
+    """The score from known facts; None if none with any weight is known."""
     values = {name: measure(facts) for name, measure in MEASURES.items()}
     total = sum(weights[name] for name, (value, _) in values.items() if value is not None)
     if total <= 0:
@@ -91,31 +93,33 @@ def score(facts: SubjectFacts, weights: Mapping[str, float]) -> Score | None:
 
 
 def level_of(value: float) -> str:
-    # Nine places: a score that is exactly a level's least must not miss it by a rounding.
+    # Nine decimals: a score exactly at a level's minimum must not miss it by rounding.
     return next(name for name, least in LEVELS if round(value, 9) >= least)
 
 
 def checked_weights(given: Mapping[str, float], usual: Mapping[str, float]) -> dict[str, float]:
-    """The usual weights with some of them set otherwise."""
+    """The default weights with some of them changed."""
     unknown = sorted(set(given) - set(SCORE_PARTS))
     if unknown:
-        raise UsageError(f"There is no part {unknown[0]!r}; there are {', '.join(SCORE_PARTS)}.")
+        raise UsageError(
+            f"Unknown score component {unknown[0]!r}; available are {', '.join(SCORE_PARTS)}."
+        )
     for name, weight in given.items():
         if not 0 <= weight <= 100:
-            raise UsageError(f"The weight of {name} is from 0 to 100; {weight} is not.")
+            raise UsageError(f"The weight of {name} must be between 0 and 100, not {weight}.")
     merged = {**usual, **given}
     if sum(merged.values()) <= 0:
-        raise UsageError("Some weight must be more than 0.")
+        raise UsageError("At least one weight must exceed 0.")
     return merged
 
 
 def _visibility(facts: SubjectFacts) -> tuple[float | None, str]:
     if facts.visibility is None:
-        return None, "no result page of its vertical was seen well in the window"
+        return None, "the window has no good result page of its vertical"
     if facts.leader <= 0:
-        return 0.0, "nobody of its vertical is seen on result pages"
+        return 0.0, "no domain of its vertical appears on result pages"
     value = min(facts.visibility / facts.leader, 1.0)
-    return value, f"visibility {facts.visibility:.4f}, where the leader has {facts.leader:.4f}"
+    return value, f"visibility {facts.visibility:.4f}; the leader has {facts.leader:.4f}"
 
 
 def _share(part: int, whole: int, sentence: str, unknown: str) -> tuple[float | None, str]:
@@ -125,31 +129,33 @@ def _share(part: int, whole: int, sentence: str, unknown: str) -> tuple[float | 
 
 
 def _content_change(facts: SubjectFacts) -> tuple[float | None, str]:
-    said = "{part} of {whole} pages changed in the window"
-    return _share(facts.changed, facts.pages, said, "no page of it was read yet")
+    sentence = "{part} of {whole} pages changed in the window"
+    return _share(facts.changed, facts.pages, sentence, "none of its pages was read yet")
 
 
 def _record_yield(facts: SubjectFacts) -> tuple[float | None, str]:
-    said = "{part} of {whole} extracted pages state a record that is wanted"
-    return _share(facts.yielding, facts.extracted, said, "no page of it was extracted yet")
+    sentence = "{part} of {whole} extracted pages state a wanted record"
+    return _share(facts.yielding, facts.extracted, sentence, "none of its pages was extracted yet")
 
 
 def _quality(facts: SubjectFacts) -> tuple[float | None, str]:
     if not facts.records:
-        return None, "it states no record whose quality could be told"
+        return None, "it has no records to measure quality"
     value = min(facts.confidence / facts.records, 1.0)
-    return value, f"its {facts.records} records are {value:.2f} sure on average"
+    return value, f"its {facts.records} records have an average confidence of {value:.2f}"
 
 
 def _friction(facts: SubjectFacts) -> tuple[float | None, str]:
     if facts.risk is None:
         return None, "none of its hosts was ever visited"
-    return 1 - min(facts.risk, 100.0) / 100, f"its riskiest host stands at {facts.risk:.0f} of 100"
+    return 1 - min(
+        facts.risk, 100.0
+    ) / 100, f"its riskiest host has a risk of {facts.risk:.0f} of 100"
 
 
 def _cost(facts: SubjectFacts) -> tuple[float | None, str]:
     if not facts.good_fetches:
-        return None, "no page of it was fetched well in the window"
+        return None, "none of its pages was fetched successfully in the window"
     each = facts.cost / facts.good_fetches
     return max(0.0, 1 - each / COST_OF_NOTHING), f"a good page cost {each:.4f} on average"
 

@@ -1,7 +1,7 @@
-"""Scoring: what is known of domains and organisations, their scores, and the track levels that follow.
+"""Scoring: facts about domains and organisations, their scores, and the resulting track levels.
 
-Scores are given per vertical; a domain of several gets the highest level that any of them gives.
-Simulation is the same without writing. How parts become a score is `insight.scores`.
+Scores are per vertical; a domain of several gets the highest of their levels. A simulation is the
+same without writing. `insight.scores` computes a score from its components.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ACTOR = "O-Score"
 # Facts are gathered from the logs of a whole window.
 PATIENCE = "SET LOCAL statement_timeout = '15min'"
 
-# Approved domains that an organisation of the vertical owns, or where candidates of it were found.
+# Approved domains that an organisation of the vertical owns, or where its candidates were found.
 FACTS = """
 WITH wanted AS (
   SELECT domain FROM messor.organisation_domains WHERE vertical_id = $1
@@ -84,7 +84,7 @@ SELECT $1, g.subject, g.subject_id, g.score, g.level, g.parts, $2, $3, $4
     AS g (subject, subject_id, score, level, parts)
 """
 
-# The newest score of each vertical counts as long as it is not older than two windows.
+# The newest score of each vertical counts unless it is older than two windows.
 LEVELS = """
 WITH newest AS (
   SELECT DISTINCT ON (s.subject_id, s.vertical_id) s.subject_id, s.track_level, s.score
@@ -117,7 +117,7 @@ UNION ALL SELECT id, 2 FROM messor.organisations WHERE name_key = $2 ORDER BY pl
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A domain or an organisation with its score; None when nothing is known that has weight."""
+    """A domain or an organisation with its score; None if nothing with weight is known."""
 
     subject: str
     id: UUID
@@ -129,20 +129,20 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What other weights would do to one domain."""
+    """The effect of other weights on one domain."""
 
     domain: str
     pages: int
     level_before: str | None
-    level_now: str | None  # by the weights in force
-    level_then: str | None  # by the others
+    level_now: str | None  # by the current weights
+    level_then: str | None  # by the new weights
     score_now: float | None
     score_then: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """All of it, and what it means for the load."""
+    """All effects, and the resulting load."""
 
     rows: list[Simulated]
     looks_per_day_now: float
@@ -155,11 +155,11 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class Applying:
-    """What came of a scoring."""
+    """The result of a scoring."""
 
     domains: int
     organisations: int
-    unknown: int  # domains of which nothing is known
+    unknown: int  # domains without any facts
     levels_changed: int
 
 
@@ -182,7 +182,7 @@ async def scored(
 async def simulate(
     connection: Connection, applied: Applied, weights: Mapping[str, float]
 ) -> Simulation:
-    """What other weights would change, before anybody applies them."""
+    """What other weights would change, before they are applied."""
     usual = applied.vertical.scoring.weights
     then = checked_weights(weights, usual)
     window = await visibility.last_window(connection, LENGTH)
@@ -196,7 +196,7 @@ async def simulate(
 
 
 async def apply(connection: Connection, applied: Applied, *, actor: str = ACTOR) -> Applying:
-    """Score a vertical, keep the scores, and give its domains their track levels."""
+    """Score a vertical, store the scores, and set its domains' track levels."""
     await connection.execute(PATIENCE)
     window = await visibility.last_window(connection, LENGTH)
     found = await scored(connection, applied, window=window)
@@ -221,13 +221,13 @@ async def apply(connection: Connection, applied: Applied, *, actor: str = ACTOR)
 
 
 async def show(source: Connection | Database, name: str) -> list[dict[str, Any]]:
-    """The newest scores of a domain or an organisation, one for each vertical, with their parts."""
+    """The newest scores of a domain or an organisation, one per vertical, with components."""
     row = await source.fetchrow(SUBJECT, name, " ".join(name.split()).casefold())
     if row is None:
-        raise NotFoundError(f"{name} is neither a domain nor an organisation that is known.")
+        raise NotFoundError(f"{name} is neither a known domain nor a known organisation.")
     rows = await source.fetch(SHOW, row["id"])
     if not rows:
-        raise NotFoundError(f"{name} has no score yet: scores are given once a week.")
+        raise NotFoundError(f"{name} has no score yet: scores are computed once a week.")
     return [{**one, "parts": msgspec.json.decode(one["parts"])} for one in rows]
 
 
@@ -314,7 +314,7 @@ def _simulated(one: Scored, now: Score | None, then: Score | None) -> Simulated:
 
 
 def _load(applied: Applied, pages: Sequence[tuple[int, str | None]]) -> float:
-    """Looks at pages per day, by the levels' cadence; without a level, a day."""
+    """Crawls per day by the levels' cadence; daily without a level."""
     days = {str(level): DAYS[every] for level, every in applied.vertical.cadence.items()}
     return sum(count / (days[level] if level is not None else 1.0) for count, level in pages)
 

@@ -1,7 +1,7 @@
 """Search over pages and records: PostgreSQL's full text, with filters, facets and a cursor.
 
-Each document is asked in its own language. Highlights are made for the page of results alone. What
-a question may hold is `insight.questions`; making the documents is `insight.search_index`.
+Each document is searched in its own language. Highlights are made for the current page of results
+only. `insight.questions` parses queries, `insight.search_index` makes the documents.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from messor.insight.questions import SearchQuery, understand
 from messor.store.database import Connection, Database
 
 MOST = 100
-COUNTED = 50_000  # matches that are counted for facets; more are "at least"
+COUNTED = 50_000  # maximum matches counted for facets; more are "at least"
 VALUES = 20  # of a facet
 PRICE_EDGES = (10, 25, 50, 100, 250, 500, 1000)
-HEADLINE = 50_000  # characters of a text in which places are looked for
-# A link or picture of markdown; of a linked picture the inner one.
+HEADLINE = 50_000  # characters of a text that are searched for highlights
+# A link or image in markdown; of a linked image the inner one.
 _LINK = r"!?\[([^][]*)\]\([^()[:space:]]*\)"
 
-# The languages in use, by hopping through the index; each with the question in it.
+# The languages in use, by a loose index scan; each with the query in it.
 _ASKED = """
 WITH RECURSIVE used (config) AS (
   (SELECT config FROM messor.search_documents ORDER BY config LIMIT 1)
@@ -108,7 +108,7 @@ MARKS = f"StartSel={START}, StopSel={STOP}, HighlightAll=true"
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents are wanted; empty or None: any."""
+    """Filters of documents; empty or None matches any."""
 
     kinds: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Filters:
     def __post_init__(self) -> None:
         low, high = self.price_from, self.price_to
         if low is not None and high is not None and low > high:
-            raise UsageError(f"No price is from {low} to {high}: the first is the greater one.")
+            raise UsageError(f"Minimum price {low} exceeds maximum {high}.")
 
     def values(self) -> tuple[Any, ...]:
         lists = (self.kinds, self.domains, self.brands, self.categories, self.availability)
@@ -138,7 +138,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document that answers a question."""
+    """A document that matches a query."""
 
     kind: str  # page, or the record's
     page_id: int
@@ -167,10 +167,10 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How many documents answer, in all and by each facet's most frequent values."""
+    """Number of matching documents, in total and by each facet's most frequent values."""
 
     total: int
-    is_exact: bool  # False: at least so many
+    is_exact: bool  # False: at least that many
     by: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -185,10 +185,10 @@ async def search(
     after: str | None = None,
     limit: int = 20,
 ) -> SearchResults:
-    """The documents that answer best, a page of them; `after` is the cursor of the page before."""
+    """A page of the best matches; `after` is the cursor of the previous page."""
     question = understand(typed)
     if not 1 <= limit <= MOST:
-        raise UsageError(f"A page of results has 1 to {MOST}; {limit} were asked for.")
+        raise UsageError(f"A page has 1 to {MOST} results; {limit} were requested.")
     rank, last = _opened(after, question, filters) if after is not None else (None, None)
     rows = await source.fetch(FIND, *_asked(question, filters), rank, last, limit + 1, MARKS)
     hits = [_hit(row) for row in rows[:limit]]
@@ -200,7 +200,7 @@ async def search(
 async def facets(
     source: Connection | Database, typed: str, filters: Filters = NO_FILTERS
 ) -> Facets:
-    """The counts of everything that answers, by domain, kind, brand, category, price and rating."""
+    """Counts of all matches by domain, kind, brand, category, price and rating."""
     question = understand(typed)
     edges = [Decimal(edge) for edge in PRICE_EDGES]
     rows = await source.fetch(FACETS, *_asked(question, filters), edges, COUNTED + 1)
@@ -256,11 +256,9 @@ def _opened(cursor: str, question: SearchQuery, filters: Filters) -> tuple[float
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         rank, last, stamp = msgspec.json.decode(raw, type=tuple[float, int, str])
     except (binascii.Error, msgspec.DecodeError, ValueError) as error:
-        raise UsageError(
-            "This is no cursor: use the one that came with the page before."
-        ) from error
+        raise UsageError("Invalid cursor: use the one returned with the previous page.") from error
     if stamp != _stamp(question, filters):
-        raise UsageError("This cursor belongs to another question: start from the first page.")
+        raise UsageError("This cursor belongs to another query: start from the first page.")
     if not (0 <= last < 2**63 and 0 <= rank < 1e30):
-        raise UsageError("This is no cursor: use the one that came with the page before.")
+        raise UsageError("Invalid cursor: use the one returned with the previous page.")
     return rank, last

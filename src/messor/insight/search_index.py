@@ -1,14 +1,14 @@
-"""Making search documents of the pages and records that extraction has stored.
+"""Makes search documents of extracted pages and records.
 
-Extraction leaves the pages it wrote in a queue; here they are taken in batches, off every hot path.
-A page's document and those of its records are made and removed together.
+Extraction queues the pages it wrote; they are indexed in batches, off every hot path. A page's
+document and those of its records are created and removed together.
 """
 
 from __future__ import annotations
 
 from messor.store.database import Connection
 
-# One at a time: a slower one must not put an older text over a newer.
+# One at a time: a slower one must not replace a newer text by an older one.
 ALONE = "SELECT pg_try_advisory_xact_lock(hashtextextended('messor.search', 0))"
 
 TAKE = """
@@ -17,7 +17,7 @@ DELETE FROM messor.search_due WHERE id = ANY (ARRAY(
 RETURNING page_id
 """
 
-# Pages that show good content: their newest good snapshot, unless the page is gone.
+# Pages with good content: their newest good snapshot, unless the page is gone.
 _STANDING = """
 SELECT p.id AS page_id, s.id AS snapshot_id, h.domain_id, s.title, s.description, s.language
   FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
@@ -48,7 +48,8 @@ WITH standing AS ({_STANDING}), gone AS (
 SELECT count(*) FROM made
 """
 
-# Of a record all its texts are indexed. Figures come from its own fields; what is no number is none.
+# All texts of a record are indexed. Figures come from its own fields; what is not a number is
+# omitted.
 RECORDS = f"""
 WITH standing AS (
   SELECT r.id, r.page_id, r.snapshot_id, r.domain_id, r.kind, r.data, s.language
@@ -86,7 +87,7 @@ WITH standing AS (
 SELECT count(*) FROM made
 """
 
-# Pages whose newest good snapshot has no document: those from before, or never extracted.
+# Pages whose newest good snapshot has no document: older ones, or never extracted.
 CATCH_UP = """
 INSERT INTO messor.search_due (page_id)
 SELECT t.page_id FROM messor.crawl_tasks t
@@ -98,9 +99,9 @@ SELECT t.page_id FROM messor.crawl_tasks t
 
 
 async def index_waiting(connection: Connection, limit: int = 200) -> int:
-    """Index up to `limit` waiting pages in the caller's transaction; answers how many were taken.
+    """Index up to `limit` waiting pages in the caller's transaction; returns how many were taken.
 
-    It answers 0 when nothing waits, or while somebody else indexes.
+    It returns 0 if nothing waits, or while another process indexes.
     """
     if not await connection.fetchval(ALONE):
         return 0
@@ -113,6 +114,6 @@ async def index_waiting(connection: Connection, limit: int = 200) -> int:
 
 
 async def catch_up(connection: Connection, limit: int = 100_000) -> int:
-    """Let pages wait whose newest content is not indexed; answers how many. Goes through all tasks."""
+    """Queue pages whose newest content is not indexed; returns how many. Scans all tasks."""
     status = await connection.execute(CATCH_UP, limit)
     return int(status.rpartition(" ")[2])

@@ -1,6 +1,6 @@
-"""Visibility and ranks over time, as charts draw them: summed in the database, a point per span.
+"""Visibility and ranks over time for charts: summed in the database, a point per span.
 
-A span without a good page is None: a gap, not a zero. What visibility is, `insight.visibility` says.
+A span without a good page is None: a gap, not a zero. `insight.visibility` defines visibility.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.verticals.verticals import Applied
 
 WEEK = timedelta(days=7)
 SPANS = 12
-LOOKS = 30  # pages of one keyword that a chart goes back
+LOOKS = 30  # maximum pages of one keyword in a chart
 
 # $1 vertical, $2 since, $3 until, $4 seconds of a span, $5 rank weights, $6 to $8 tier weights,
 # $9 domains, or one.
@@ -45,7 +45,7 @@ SELECT w.span, d.domain, coalesce(sum(p.points), 0) / nullif(w.greatest, 0) AS v
   LEFT JOIN place p ON p.span = w.span AND p.domain = d.domain
  GROUP BY w.span, d.domain, w.greatest
 """
-# A domain's visibility, and its keywords by the best place of the span.
+# A domain's visibility, and its keywords by the best position of the span.
 PLACES = f"""
 WITH {_GOOD}, place AS (
   SELECT g.span, g.keyword_id, g.share, min(r.rank_position) AS rank
@@ -64,7 +64,7 @@ SELECT span, coalesce(sum(points) / nullif(sum(share) * ($5::float8[])[1], 0), 0
        count(*) FILTER (WHERE rank IS NULL)::int AS absent
   FROM best GROUP BY 1
 """
-# The last pages of one keyword, gaps included, and where those domains stood that stand best.
+# The last pages of one keyword, gaps included, and the ranks of the leading domains.
 LEADERS = """
 WITH looks AS MATERIALIZED (
   SELECT s.id, s.captured_at, s.outcome, row_number() OVER (ORDER BY s.captured_at DESC) AS age
@@ -84,7 +84,7 @@ SELECT l.id, l.captured_at, l.outcome, c.domain, min(r.rank_position) AS rank
    AND r.block_type IN ('organic', 'local_pack')
  GROUP BY 1, 2, 3, 4 ORDER BY l.captured_at, c.domain
 """
-# The last good page of the window, and the one before it, which may lie in the window before.
+# The last good page of the window, and the one before it, which may be in the previous window.
 STANDING = """
 WITH looks AS (
   SELECT s.keyword_id, s.id, s.captured_at,
@@ -111,7 +111,7 @@ SELECT k.id AS keyword_id, k.keyword_text AS keyword, p.name AS profile, k.tier,
 
 @dataclass(frozen=True, slots=True)
 class VisibilitySpan:
-    """How visible a domain was in one span, and its keywords by how well it stood."""
+    """A domain's visibility in one span, and its keywords by position."""
 
     visibility: float
     first_three: int
@@ -122,17 +122,17 @@ class VisibilitySpan:
 
 @dataclass(frozen=True, slots=True)
 class KeywordLooks:
-    """The last pages of a keyword, oldest first, and the ranks of the domains that lead on them."""
+    """The last pages of a keyword, oldest first, and the ranks of the leading domains."""
 
     ids: list[UUID]
     times: list[datetime]
     outcomes: list[str]
-    ranks: dict[str, list[int | None]]  # None where it was not seen, or no page came
+    ranks: dict[str, list[int | None]]  # None where it was not listed, or no page came
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordRank:
-    """Where a domain stands for a keyword, and where it stood on the page before."""
+    """A domain's rank for a keyword, and its rank on the page before."""
 
     keyword_id: UUID
     keyword: str
@@ -158,7 +158,7 @@ async def visibility(
     windows: Sequence[TimeSpan],
     domains: Sequence[str],
 ) -> dict[str, list[float | None]]:
-    """The visibility of some domains in each window; None where nothing was seen well."""
+    """The visibility of some domains in each window; None without a good page."""
     drawn: dict[str, list[float | None]] = {name: [None] * len(windows) for name in domains}
     rows = await source.fetch(VISIBILITY, *_given(applied, windows), list(domains))
     for row in rows:
@@ -170,7 +170,7 @@ async def visibility(
 async def places(
     source: Connection | Database, applied: Applied, windows: Sequence[TimeSpan], domain: str
 ) -> list[VisibilitySpan | None]:
-    """How a domain stood in each window; None where nothing was seen well."""
+    """A domain's positions in each window; None without a good page."""
     drawn: list[VisibilitySpan | None] = [None] * len(windows)
     for row in await source.fetch(PLACES, *_given(applied, windows), domain):
         span, *figures = row
@@ -187,7 +187,7 @@ async def looks(
     count: int = LOOKS,
     most: int = 5,
 ) -> KeywordLooks:
-    """The last pages of a keyword with who led on them; a domain that is asked for is among them."""
+    """The last pages of a keyword with the leading domains; a requested domain is included."""
     found = KeywordLooks([], [], [], {})
     for row in await source.fetch(LEADERS, keyword_id, count, domain, most):
         if row["id"] not in found.ids[-1:]:
@@ -203,7 +203,7 @@ async def looks(
 async def standing(
     source: Connection | Database, applied: Applied, window: TimeSpan, domain: str, limit: int = 50
 ) -> list[KeywordRank]:
-    """The keywords on whose last two good pages a domain is, the best places first."""
+    """Keywords on whose last two good pages a domain is, best positions first."""
     given = (applied.id, window.since, window.until, domain, limit, window.before.since)
     return [KeywordRank(**row) for row in await source.fetch(STANDING, *given)]
 

@@ -1,9 +1,9 @@
-"""Visibility: how much of what could be seen of a vertical on result pages is an organisation's.
+"""Visibility: an organisation's share of what is visible of a vertical on result pages.
 
-For each keyword, the weight of the best place among organic and local results, averaged over the
-keyword's good snapshots of the window, times the weight of its tier; summed, and divided by what the
-first place everywhere would come to. Further pages of results are not looked at. A keyword without a good snapshot is in neither sum. Domains of
-other classes than the vertical is about take part in nothing, and move nobody up.
+For each keyword, the weight of the best position among organic and local results, averaged over the
+keyword's good snapshots of the window, times the weight of its tier; summed, and divided by the
+maximum: first place everywhere. Only first result pages count. A keyword without a good snapshot is
+in neither sum. Domains of classes that the vertical is not about are ignored, and move nobody up.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _GREATEST = "(SELECT sum(share) * ($4::float8[])[1] FROM good)"
 _RESULTS = """messor.serp_results r JOIN good g ON g.id = r.snapshot_id
    AND r.block_type IN ('organic', 'local_pack') AND r.domain IS NOT NULL
    AND r.rank_position <= cardinality($4::float8[])"""
-# No rank weighs more than the one above it: the most points of a page are those of the best place.
+# No rank weighs more than the one above it: the maximum points of a page are those of the best
+# position.
 _PLACE = (
     """max(($4::float8[])[r.rank_position] * g.share) AS points, min(r.rank_position) AS rank"""
 )
@@ -48,8 +49,8 @@ _IS_COUNTED = """EXISTS (
     LEFT JOIN messor.domain_classes c ON c.domain = {0}
    WHERE coalesce(nullif(d.domain_class, 'unknown'), c.class, 'unknown') = ANY ($8::text[]))"""
 
-# Classes and owners are asked for once per domain, not once per result. A page's results say which is
-# the best of their domain, so that they need not be grouped by page.
+# Classes and owners are looked up once per domain, not once per result. Results mark which is the
+# best of their domain, so that they need not be grouped by page.
 DOMAINS = f"""
 WITH {_GOOD}, summed AS MATERIALIZED (
   SELECT r.domain AS name, sum(($4::float8[])[r.rank_position] * g.share) AS points,
@@ -82,7 +83,7 @@ SELECT count(DISTINCT s.keyword_id) FROM messor.serp_snapshots s
  WHERE k.vertical_id = $1 AND s.outcome <> 'failed' AND s.captured_at >= $2 AND s.captured_at < $3
 """
 
-# Two windows, over the keywords that were seen well in both: no answer moves nobody.
+# Two windows, over keywords with good snapshots in both: a missing one moves nobody.
 MOVERS = """
 WITH good AS MATERIALIZED (
   SELECT s.id, s.keyword_id, w.now,
@@ -115,7 +116,7 @@ SELECT m.domain, coalesce(m.before, 0) / t.greatest AS before, coalesce(m.after,
  ORDER BY abs(coalesce(m.after, 0) - coalesce(m.before, 0)) DESC, m.domain LIMIT $10
 """
 
-# Whoever else is on the pages on which one is: how often, and how often above.
+# Other domains on the same pages: how often, and how often above.
 COMPETITORS = f"""
 WITH {_GOOD}, ours AS MATERIALIZED (
   SELECT g.id, g.keyword_id, g.share, min(r.rank_position) AS rank
@@ -135,20 +136,22 @@ SELECT p.domain, o.organisation_id, count(DISTINCT p.keyword_id) AS keywords,
  GROUP BY p.domain, o.organisation_id ORDER BY keywords DESC, visibility DESC, p.domain LIMIT $10
 """
 NOW = "SELECT messor.clock()"
-# A million results are grouped in memory rather than on the disk.
+# A million results are grouped in memory rather than on disk.
 IN_MEMORY = "SET LOCAL work_mem = '128MB'"
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A span of time, its end not in it."""
+    """A time span, excluding its end."""
 
     since: datetime
     until: datetime
 
     def __post_init__(self) -> None:
         if self.since >= self.until:
-            raise UsageError(f"A window ends after it begins; {self.since} is not before its end.")
+            raise UsageError(
+                f"A window must end after it begins; {self.since} is not before its end."
+            )
 
     @property
     def before(self) -> TimeSpan:
@@ -158,13 +161,13 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """How visible a domain or an organisation is."""
+    """The visibility of a domain or an organisation."""
 
     name: str
     organisation_id: UUID | None
-    visibility: float  # of the greatest possible
-    share_of_voice: float  # of what all counted domains, or organisations, come to
-    pages: int  # of results, on which it is
+    visibility: float  # of the maximum
+    share_of_voice: float  # of the total of all counted domains, or organisations
+    pages: int  # of results that list it
     best_rank: int
 
 
@@ -181,14 +184,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """Who else is on the same pages."""
+    """Another domain or organisation on the same pages."""
 
     domain: str
     organisation_id: UUID | None
     keywords: int
-    above: int  # pages on which it stands higher
+    above: int  # pages that list it higher
     meetings: int
-    visibility: float  # on these pages, of the greatest possible on all
+    visibility: float  # on these pages, of the maximum on all
 
 
 async def last_window(
@@ -205,7 +208,7 @@ async def of_domains(
     window: TimeSpan,
     classes: Collection[str] | None = None,
 ) -> list[Visibility]:
-    """Every domain that is seen, the most visible first."""
+    """Every visible domain, most visible first."""
     return _seen(await _fetch(source, DOMAINS, *_given(applied, window, classes)))
 
 
@@ -215,14 +218,14 @@ async def of_organisations(
     window: TimeSpan,
     classes: Collection[str] | None = None,
 ) -> list[Visibility]:
-    """Every organisation that is seen; one with several domains counts by its best place."""
+    """Every visible organisation; one with several domains counts by its best position."""
     return _seen(await _fetch(source, ORGANISATIONS, *_given(applied, window, classes)))
 
 
 async def keywords_measured(
     source: Connection | Database, applied: Applied, window: TimeSpan
 ) -> int:
-    """Keywords with a good snapshot; with none of them nobody's visibility is known."""
+    """Keywords with a good snapshot; without any, visibility is unknown."""
     count: int = await source.fetchval(MEASURED, applied.id, window.since, window.until)
     return count
 
@@ -230,7 +233,7 @@ async def keywords_measured(
 async def movers(
     source: Connection | Database, applied: Applied, window: TimeSpan, *, limit: int = 20
 ) -> list[Moved]:
-    """Who gained and lost most since the window before, over keywords seen well in both."""
+    """Largest gains and losses since the previous window, over keywords seen well in both."""
     given = _given(applied, window, None)
     rows = await _fetch(source, MOVERS, *given, window.before.since, limit)
     return [Moved(**row) for row in rows]
@@ -244,7 +247,7 @@ async def competitors(
     *,
     limit: int = 20,
 ) -> list[Competitor]:
-    """Who is seen beside these domains, of one organisation say."""
+    """Others listed with these domains, for example those of one organisation."""
     if not domains:
         raise NotFoundError("An organisation without a domain has no competitors.")
     given = _given(applied, window, None)
@@ -253,12 +256,12 @@ async def competitors(
 
 
 def counted_classes(applied: Applied) -> frozenset[str]:
-    """The classes of domains that a vertical is about, as its file says."""
+    """The domain classes that a vertical is about, from its file."""
     return frozenset(applied.vertical.counted_classes)
 
 
 async def _fetch(source: Connection | Database, sql: str, *args: Any) -> Sequence[Any]:
-    """Within a transaction of the caller's, the memory stays granted until it ends."""
+    """Within the caller's transaction the memory setting lasts until its end."""
     if isinstance(source, Database):
         async with source.transaction() as connection:
             return await _fetch(connection, sql, *args)

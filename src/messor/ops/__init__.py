@@ -1,1 +1,1 @@
-"""Is it healthy? Audits over what the other rooms have recorded; nothing here sends a request."""
+"""Audits, metrics and webhooks over what was recorded; only webhooks send requests."""

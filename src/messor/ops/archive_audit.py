@@ -1,7 +1,7 @@
-"""The audit of the archive: snapshots, some or all, held against the bytes that they point at.
+"""The archive audit: compares snapshots, a sample or all, with the bytes they refer to.
 
-Records are read off the loop; what pages say is read again by processes that may die of it, so that a
-page that once ended a worker cannot end an audit. What is found wrong is mended by `archive_repair`.
+Records are read off the event loop; pages are parsed in separate processes, so that a page that
+once crashed a worker cannot crash an audit. `archive_repair` fixes what is found.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.store.database import Database
 
 AT_ONCE = 500
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 
-# Flaws that only the page's text tells apart.
+# Flaws that only the page's text can tell apart.
 _BY_TEXT = (None, SnapshotFlaw.HASH)
 
 
 @dataclass(slots=True)
 class ArchiveReport:
-    """What an audit of the archive came to."""
+    """The result of an archive audit."""
 
     examined: int = 0
-    elsewhere: int = 0  # snapshots whose bytes lie on another machine
-    unread: int = 0  # pages that could not be read again, so that their text was not compared
+    elsewhere: int = 0  # snapshots whose bytes are on another machine
+    unread: int = 0  # pages that could not be parsed again, so their text was not compared
     known: int = 0  # found before, and marked
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[SnapshotFinding] = field(default_factory=list)
@@ -46,21 +46,21 @@ class ArchiveReport:
     @property
     def said(self) -> str:
         if not self.examined and not self.elsewhere:
-            return "There are no snapshots to examine yet."
-        elsewhere = f" {self.elsewhere:,} lie on other machines." if self.elsewhere else ""
+            return "There are no snapshots to check yet."
+        elsewhere = f" {self.elsewhere:,} are on other machines." if self.elsewhere else ""
         known = f" {self.known:,} were found before and are marked." if self.known else ""
         if self.is_clean:
-            return f"{self.examined:,} snapshots are what the archive holds.{known}{elsewhere}"
+            return f"{self.examined:,} snapshots match the archive.{known}{elsewhere}"
         what = ", ".join(f"{count:,} {flaw}" for flaw, count in sorted(self.counts.items()))
         return (
-            f"{self.counts.total():,} of {self.examined:,} snapshots are not what the archive "
-            f"holds: {what}.{known}{elsewhere}"
+            f"{self.counts.total():,} of {self.examined:,} snapshots do not match the archive: "
+            f"{what}.{known}{elsewhere}"
         )
 
     def add(self, findings: Iterable[SnapshotFinding]) -> None:
         for finding in findings:
             self.counts[finding.flaw] += 1
-            if len(self.findings) < MOST_LISTED:
+            if len(self.findings) < MAX_LISTED:
                 self.findings.append(finding)
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class ArchiveReport:
 
 
 class Verifier:
-    """Holds snapshots against the archive, batch by batch."""
+    """Compares snapshots with the archive, batch by batch."""
 
     def __init__(self, database: Database, archive: Path, *, processes: int | None = None) -> None:
         self._database = database
@@ -97,22 +97,22 @@ class Verifier:
         await self._readers.close()
 
     async def verify(self, rows: Sequence[Any], report: ArchiveReport) -> list[SnapshotFinding]:
-        """What is wrong with these snapshots; counted in the report, too."""
+        """Flaws of these snapshots; also counted in the report."""
         examined = await self._examine(rows)
         here = [each for each in examined if each.is_here]
         report.elsewhere += len(examined) - len(here)
         report.examined += len(here)
         report.known += sum(each.is_known for each in here)
-        told = [each for each in here if each.flaw not in _BY_TEXT and not each.is_known]
+        flawed = [each for each in here if each.flaw not in _BY_TEXT and not each.is_known]
         open_ = [each for each in here if each.flaw in _BY_TEXT and not each.is_known]
         compared = await asyncio.gather(*(self._compare(each, report) for each in open_))
-        findings = [each.finding() for each in told]
+        findings = [each.finding() for each in flawed]
         findings += [finding for finding in compared if finding is not None]
         report.add(findings)
         return findings
 
     async def _examine(self, rows: Sequence[Any]) -> list[Examined]:
-        """What records say; where that is bad, looked at twice: bytes may have moved meanwhile."""
+        """Check the records; a bad one is checked twice, because bytes may have moved meanwhile."""
 
         def look(rows: Sequence[Any]) -> list[Examined]:
             return [verification.examine(self._archive, row) for row in rows]
@@ -126,25 +126,26 @@ class Verifier:
         return well + await asyncio.to_thread(look, again)
 
     async def _compare(self, examined: Examined, report: ArchiveReport) -> SnapshotFinding | None:
-        """Whether the bytes say what was kept of them."""
+        """Whether the bytes yield the stored text."""
         row = examined.row
         is_same: bool | None = None
         if row["kind"] != "image":
-            is_same = await self._says_the_same(row)
+            is_same = await self._text_matches(row)
             report.unread += is_same is None
         if examined.flaw is SnapshotFlaw.HASH:
-            # A hash that is not the bytes': only their text can still prove them the page's.
+            # The hash does not match the bytes: only their text can still prove that they are the
+            # page's.
             if is_same:
                 return examined.finding()
             return examined.finding(
                 SnapshotFlaw.MISFILED, "its record holds other content of its page"
             )
         if is_same is False and row["reader_version"] == READER_VERSION:
-            return examined.finding(SnapshotFlaw.TEXT, "its text is not what its bytes say")
+            return examined.finding(SnapshotFlaw.TEXT, "its text does not match its bytes")
         return None
 
-    async def _says_the_same(self, row: Any) -> bool | None:
-        """None: the page cannot be read again."""
+    async def _text_matches(self, row: Any) -> bool | None:
+        """None if the page cannot be parsed again."""
         order = ReadRequest(
             folder=str(self._archive),
             segment=row["segment"],
@@ -156,18 +157,18 @@ class Verifier:
             reread=True,
         )
         try:
-            answer = await self._readers.answer(order)
+            response = await self._readers.answer(order)
         except UnreadableError:
             return None
-        hashes = answer.content_hashes
+        hashes = response.content_hashes
         if hashes is None:
             return False
-        # A text that is gone is not what the bytes say, though its hash is still there.
+        # A missing text does not match the bytes, though its hash is still there.
         return row["content_hash"] in ([hashes.said] if row["has_text"] else hashes.as_it_is)
 
 
 async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveReport:
-    """Hold some snapshots, chosen by chance, against the archive."""
+    """Compare a random sample of snapshots with the archive."""
     report = ArchiveReport()
     rows = await verification.sample(database, size)
     if rows:
@@ -187,7 +188,7 @@ async def walk(
     domain_id: UUID | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> AsyncIterator[list[SnapshotFinding]]:
-    """Hold all snapshots, or a domain's, against the archive; gives findings as they come."""
+    """Compare all snapshots, or a domain's, with the archive; yields findings as they are found."""
     verifier, after = Verifier(database, archive), 0
     try:
         while rows := await verification.following(database, after, AT_ONCE, domain_id):

@@ -1,8 +1,8 @@
-"""Repairing the archive: what an audit found is put right, or read again from its site.
+"""Archive repair: fixes what an audit found, or fetches it again from its site.
 
-A snapshot whose bytes are there gets the record or the hash that it lacks. One whose bytes or text are
-not its own is marked: it proves nothing any more, and its page is fetched anew. When the same content
-comes again, it takes the place of what was wrong, and the page is extracted again.
+A snapshot whose bytes exist gets the record or hash that it lacks. One whose bytes or text are not
+its own is marked: it proves nothing any more, and its page is fetched again. When the same content
+returns, it replaces what was wrong, and the page is extracted again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.web.urls import parse
 
-IMPORT = "import"  # who brought pages that no site can be asked for
+IMPORT = "import"  # providers of pages that cannot be fetched from a site
 
 MARK = """
 UPDATE messor.page_snapshots SET misfiled_at = coalesce(misfiled_at, messor.clock())
@@ -63,7 +63,7 @@ _WRONG = frozenset(
 
 
 class Repair:
-    """Puts right what was found, batch by batch, and counts it."""
+    """Repairs findings batch by batch, and counts them."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
@@ -80,7 +80,7 @@ class Repair:
         await self._stack.aclose()
 
     async def mend(self, findings: Sequence[SnapshotFinding]) -> None:
-        """Mend what can be, and have the rest fetched anew."""
+        """Repair what is possible, and have the rest fetched again."""
         by_flaw: dict[SnapshotFlaw, list[SnapshotFinding]] = {}
         for finding in findings:
             by_flaw.setdefault(finding.flaw, []).append(finding)
@@ -98,7 +98,7 @@ class Repair:
         await self._fetch_anew(wrong)
 
     async def finish(self, actor: str) -> None:
-        """Have those fetched, too, that were marked before and are not due; tell the ledger."""
+        """Also fetch those marked before and not due; record the result in the ledger."""
         rows = await self._database.fetch(MARKED, IMPORT)
         if rows:
             self.done["pages_due"] += await control.refetch(
@@ -109,12 +109,12 @@ class Repair:
                 await record(connection, [Event("archive.repaired", actor, data=dict(self.done))])
 
     async def _fetch_anew(self, findings: Sequence[SnapshotFinding]) -> None:
-        """Only what stands for a page is worth a request; earlier content cannot come again."""
+        """Only current content is worth a request; earlier content cannot return."""
         current = [each for each in findings if each.is_current]
-        asked = [each.page_id for each in current if each.provider != IMPORT]
-        self.done["to_import_again"] += len(current) - len(asked)
-        if asked:
-            self.done["pages_due"] += await control.refetch(self._database, asked)
+        fetchable = [each.page_id for each in current if each.provider != IMPORT]
+        self.done["to_import_again"] += len(current) - len(fetchable)
+        if fetchable:
+            self.done["pages_due"] += await control.refetch(self._database, fetchable)
 
     async def _write_records(self, ids: Sequence[int]) -> None:
         """Give addresses a record of their own that refers to the bytes."""
@@ -126,7 +126,7 @@ class Repair:
         self.done["records_written"] += written
 
     async def _opened(self) -> SegmentWriter:
-        """One writer for the whole repair, opened when it is needed."""
+        """One writer for the whole repair, opened on demand."""
         if self._writer is None:
             segments = own_segments(
                 self._folder,
@@ -166,7 +166,7 @@ class Repair:
 
 
 def _reference(folder: Path, row: Any) -> bytes | None:
-    """A revisit record for a row; None when its bytes went meanwhile."""
+    """A revisit record for a row; None if its bytes disappeared meanwhile."""
     try:
         place = row["name"], row["segment_offset"], row["segment_length"]
         original = records.load(folder, *place)
@@ -174,5 +174,5 @@ def _reference(folder: Path, row: Any) -> bytes | None:
         return None
     url = parse(row["url"])
     href = url.href if url is not None else row["url"]
-    # The head it had is not known any more: that of equal bytes says the same of them.
+    # Its own head is lost: that of equal bytes describes them as well.
     return warc.reference(href, warc.written(row["crawled_at"]), original.http, original.original)

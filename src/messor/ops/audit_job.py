@@ -1,6 +1,6 @@
-"""The job `audit`: judges the requests since a time, or all records, and says so in an event.
+"""The job `audit`: audits the requests since a time, or all records, and records an event.
 
-A process does one at a time: each holds two connections for as long as it reads.
+A process runs one at a time: each holds two connections while it reads.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ JOB_TYPE = "audit"
 
 
 class AuditRequest(msgspec.Struct):
-    """What the job's payload must say: since when requests are judged; records are without it."""
+    """The job's payload: `since` for an audit of requests; an audit of records has none."""
 
     since: datetime | None = None
     subject: Literal["requests", "records"] = "requests"
 
     def __post_init__(self) -> None:
         if (self.subject == "requests") != (self.since is not None):
-            raise ValueError("An audit of requests, and no other, says since when.")
+            raise ValueError("Give since for an audit of requests, and for no other.")
 
 
 def register(handlers: Handlers, settings: Settings, database: Database) -> None:
-    """Take part in a process's jobs."""
+    """Register the job's handler in a process."""
     turn = asyncio.Lock()
 
     @handlers.prepares(JOB_TYPE)

@@ -1,8 +1,8 @@
-"""The picture of an audit of politeness, as SVG: no script, no style sheet, nothing to load.
+"""The chart of a politeness audit as SVG: no script, no style sheet, nothing to load.
 
 Widths are shares and heights are pixels, so that text keeps its size on a phone and on a wide
-screen. Colours are of middle lightness and the ground is left open: it reads on light and dark.
-What came early is told by shape and word too, never by colour alone.
+screen. Colours are of medium lightness on a transparent background, readable on light and dark.
+Early requests are marked by shape and text too, never by colour alone.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from html import escape
 
 from messor.ops.report import EARLY, EDGES, LaneReport, PolitenessReport
 
-MOST_SHOWN = 40
+MAX_SHOWN = 40
 LONGEST_NAME = 24
-TOP_RATIO = 2.0  # the axis ends here; what is larger stands at its end
+TOP_RATIO = 2.0  # end of the axis; larger values are drawn there
 TICKS = (0.0, 0.5, 1.0, 1.5, TOP_RATIO)
 
 TEXT, LINE, GOOD, BAD = "#787878", "#9a9a9a", "#2f80c2", "#d9432f"
@@ -26,9 +26,9 @@ BARS = 72  # height of the histogram's tallest bar
 
 
 def draw(report: PolitenessReport) -> str:
-    """The smallest gap of each lane against the delay due, and how all gaps are spread."""
+    """Draw the smallest gap of each lane against the delay due, and how all gaps spread."""
     judged = sorted((lane for lane in report.lanes if lane.smallest), key=_by_gap)
-    shown, rest = judged[:MOST_SHOWN], judged[MOST_SHOWN:]
+    shown, rest = judged[:MAX_SHOWN], judged[MAX_SHOWN:]
     parts = list(_heading(report))
     y = 60
     if shown:
@@ -107,7 +107,7 @@ def _lane(lane: LaneReport, y: int) -> Iterable[str]:
 
 
 def _tick(ratio: float, middle: int) -> str:
-    """A piece of a line of the axis, short of the text above it."""
+    """A tick of the axis, short of the text above it."""
     x, width = _x(ratio), 2 if ratio == 1 else 1
     return (
         f'<line x1="{x:.2f}%" x2="{x:.2f}%" y1="{middle - 7}" y2="{middle + 7}" '
@@ -127,14 +127,14 @@ def _diamond(x: float, y: int) -> str:
 def _remarks(
     report: PolitenessReport, judged: list[LaneReport], rest: list[LaneReport]
 ) -> Iterable[str]:
-    """What the picture leaves out, in words."""
+    """What the chart omits, as text."""
     if rest:
         ratios = [lane.smallest.ratio for lane in rest if lane.smallest]
         early = sum(lane.early for lane in rest)
         yield f"{len(rest):,} more lanes: {min(ratios):.2f} to {max(ratios):.2f}, {early:,} early"
-    unpaced = sum(lane.pace == "no delay asked" for lane in report.lanes)
+    unpaced = sum(lane.pace == "no delay requested" for lane in report.lanes)
     if unpaced:
-        yield f"{unpaced:,} {_lanes_word(unpaced)} with no delay asked"
+        yield f"{unpaced:,} {_lanes_word(unpaced)} with no delay requested"
     single = len(report.lanes) - len(judged) - unpaced
     if single:
         yield f"{single:,} {_lanes_word(single)} with nothing to compare"
@@ -167,7 +167,7 @@ def _histogram(counts: list[int], top: int) -> Iterable[str]:
 
 
 def _short(count: int) -> str:
-    """A number that fits over a bar on a phone."""
+    """A number short enough for a bar on a phone."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if count >= size:
             return f"{count / size:.{1 if count < 10 * size else 0}f}{unit}"
@@ -183,7 +183,7 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _shorten(name: str) -> str:
-    """The end of a host's name says most; its beginning tells it from its neighbours."""
+    """Shorten the middle of a host name: its end says most, its beginning distinguishes it."""
     if len(name) <= LONGEST_NAME:
         return name
     half = LONGEST_NAME // 2

@@ -1,7 +1,7 @@
-"""The watch over the database's clock: a step of it is noticed, told, and waits are mended.
+"""Watches the database's clock: detects and reports a step, and corrects waits.
 
-The clock is held against this process's own, which never steps. Its latest reading is stored as well,
-so that a step back is noticed also when no process ran while it happened.
+The clock is compared with this process's monotonic clock. Its latest reading is stored as well, so
+that a step back is detected even if no process ran when it happened.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 logger = room_logger(__name__)
 
 LOOK_SECONDS = 1.0
-LEAST_STEP = timedelta(seconds=5)  # less is no harm, and may be a slow answer
-TOLD_SECONDS = 600.0  # a step is told for so long
+MIN_STEP = timedelta(seconds=5)  # less is harmless, and may be a slow response
+REPORT_SECONDS = 600.0  # how long a step is reported
 
 READ = """
 WITH noted AS (
@@ -36,31 +36,31 @@ SELECT messor.clock() AS now, (SELECT max(seen_at) FROM messor.clock_watch) AS s
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What the clock said between two moments of ours."""
+    """The database's time between two moments of the monotonic clock."""
 
     asked_at: float
     answered_at: float
     time: datetime
 
     def step_to(self, later: ClockReading) -> timedelta:
-        """By how much it must have stepped until then; nothing where slow answers explain it."""
+        """The step since then; zero where slow responses explain it."""
         passed_least = later.asked_at - self.answered_at
         passed_most = later.answered_at - self.asked_at
-        told = (later.time - self.time).total_seconds()
-        if told > passed_most:
-            return timedelta(seconds=told - passed_most)
-        return timedelta(seconds=min(told - passed_least, 0.0))
+        passed = (later.time - self.time).total_seconds()
+        if passed > passed_most:
+            return timedelta(seconds=passed - passed_most)
+        return timedelta(seconds=min(passed - passed_least, 0.0))
 
 
 class ClockWatch:
-    """Looks as long as it runs; any number may, in any process."""
+    """Polls as long as it runs; any number may, in any process."""
 
     def __init__(self, database: Database, board: AlarmBoard, *, worker_lease: float) -> None:
         self.database = database
         self._board = board
         self._worker_lease = timedelta(seconds=worker_lease)
         self._last: ClockReading | None = None
-        self._told_until: float | None = None
+        self._reported_until: float | None = None
         self._stop = asyncio.Event()
 
     def stop(self) -> None:
@@ -68,45 +68,45 @@ class ClockWatch:
 
     async def run(self) -> None:
         while not self._stop.is_set():
-            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # looked at again soon
+            with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # polled again soon
                 await self.look()
             await wait(self._stop, LOOK_SECONDS)
 
     async def look(self) -> None:
-        """Read the clock, and mend what a step since the last look made wrong."""
+        """Read the clock, and correct what a step since the last poll made wrong."""
         asked_at = clock.now()
         row = await self.database.fetchrow(READ)
         assert row is not None
         reading = ClockReading(asked_at, clock.now(), row["now"])
         step = self._last.step_to(reading) if self._last is not None else timedelta()
-        if step > LEAST_STEP:
+        if step > MIN_STEP:
             await clock_steps.move_forward(self.database, step, reading.time - step)
-        elif row["seen"] is not None and row["seen"] > reading.time + LEAST_STEP:
+        elif row["seen"] is not None and row["seen"] > reading.time + MIN_STEP:
             step = await self._move_back(step)
-        if abs(step) > LEAST_STEP:
-            self._tell(step, reading.time)
-        self._last = reading  # only now: what could not be mended is seen again
+        if abs(step) > MIN_STEP:
+            self._report(step, reading.time)
+        self._last = reading  # only now: what could not be corrected is detected again
         self._fall_silent()
 
     async def _move_back(self, measured: timedelta) -> timedelta:
-        """Mend a step back, unless another does; answers the step."""
-        known = -measured if measured < -LEAST_STEP else None
-        back = await clock_steps.move_back(self.database, known, LEAST_STEP, self._worker_lease)
+        """Correct a step back, unless another process does; returns the step."""
+        known = -measured if measured < -MIN_STEP else None
+        back = await clock_steps.move_back(self.database, known, MIN_STEP, self._worker_lease)
         return measured if back is None else -back
 
-    def _tell(self, step: timedelta, now: datetime) -> None:
+    def _report(self, step: timedelta, now: datetime) -> None:
         seconds = abs(step.total_seconds())
         way = "ahead" if step > timedelta() else "back"
-        said = (
+        message = (
             f"The database's clock went {way} by {seconds:,.0f} s at {now:%Y-%m-%d %H:%M:%S}. "
-            "Waits were moved along with it. Check the time service (NTP) of its machine."
+            "Waits were adjusted. Check the time service (NTP) of its machine."
         )
-        if self._told_until is not None:  # the board logs the first only
-            logger.warning("%s: %s", CLOCK, said)
-        self._board.sound(CLOCK, said)
-        self._told_until = clock.now() + TOLD_SECONDS
+        if self._reported_until is not None:  # the board logs the first only
+            logger.warning("%s: %s", CLOCK, message)
+        self._board.sound(CLOCK, message)
+        self._reported_until = clock.now() + REPORT_SECONDS
 
     def _fall_silent(self) -> None:
-        if self._told_until is not None and clock.now() > self._told_until:
-            self._told_until = None
+        if self._reported_until is not None and clock.now() > self._reported_until:
+            self._reported_until = None
             self._board.end(CLOCK, "The database's clock has been steady since.")

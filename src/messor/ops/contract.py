@@ -1,8 +1,8 @@
-"""The behaviour contract: each of its checks asked of what was stored, never asserted.
+"""The behaviour contract: each check is evaluated on stored evidence.
 
-A check passes when it found something to examine and nothing broken, fails when something was, and
-has no data when there was nothing to examine. Whether the mode selector is there, only a door that
-shows one can say: it hands in the modes that it offers.
+A check passes if it examined something and found nothing broken, fails if something was broken, and
+has no data if there was nothing to examine. Only an interface with a mode selector can check that
+one exists: it passes the modes that it offers.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from messor.politeness.robots import RobotsCache
 from messor.store.database import Database
 
 WINDOW = timedelta(days=7)
-SHELF_SIZE = 64
-MOST_EXAMPLES = 5
+ROBOTS_CACHE_SIZE = 64
+MAX_EXAMPLES = 5
 
 State = Literal["pass", "fail", "no data"]
 
 
 @dataclass(frozen=True, slots=True)
 class ContractCheck:
-    """One line of the contract, how it is asked, and what its figures count."""
+    """One check of the contract: its query and what its figures count."""
 
     id: str
     category: str
@@ -43,12 +43,12 @@ class ContractCheck:
 
 @dataclass(frozen=True, slots=True)
 class ContractFinding:
-    """What the evidence says about a check."""
+    """What the evidence shows for a check."""
 
     examined: int = 0
     broken: int = 0
     examples: list[str] = field(default_factory=list)
-    newest: str | None = None  # the newest run it looked at
+    newest: str | None = None  # the newest run examined
     detail: int = 0
 
     @property
@@ -60,7 +60,7 @@ class ContractFinding:
 
 @dataclass(frozen=True, slots=True)
 class ContractVerdict:
-    """A check with what was found."""
+    """A check with its finding."""
 
     check: ContractCheck
     found: ContractFinding
@@ -71,16 +71,16 @@ class ContractVerdict:
 
     @property
     def figure(self) -> str:
-        """The figures in words."""
+        """The figures as text."""
         check, found = self.check, self.found
         if not found.examined:
-            return f"no {check.counts} to judge yet"
-        said = f"{check.counts} judged: {found.examined:,}, broken: {found.broken:,}"
-        return f"{said}; {check.also}: {found.detail:,}" if check.also else said
+            return f"no {check.counts} to check yet"
+        figures = f"{check.counts} checked: {found.examined:,}, broken: {found.broken:,}"
+        return f"{figures}; {check.also}: {found.detail:,}" if check.also else figures
 
     def as_dict(self) -> dict[str, Any]:
-        told = asdict(self.check) | asdict(self.found)
-        return told | {"state": self.state, "figure": self.figure}
+        fields = asdict(self.check) | asdict(self.found)
+        return fields | {"state": self.state, "figure": self.figure}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ContractReport:
 
     @property
     def is_kept(self) -> bool:
-        """Whether nothing is broken; what has no data breaks nothing."""
+        """Whether nothing is broken; a check without data breaks nothing."""
         return not self.counts["fail"]
 
     @property
@@ -124,30 +124,30 @@ CHECKS = (
     ContractCheck(
         "INGEST_001", "ingestion", "nm_ingest evidence markers present",
         "Every finished run stores all eleven markers, they agree with the run, and every page it "
-        "says it fetched is in the log of requests.",
+        "reports as fetched is in the request log.",
         "runs", "of them blocked", queries.EVIDENCE,
     ),
     ContractCheck(
         "INGEST_002", "ingestion", "Discovery-first URL acquisition",
         "A page that a run chose itself is fetched after robots.txt and after sitemap or homepage, "
-        "and the run names what led to it.",
+        "and the run names the source of its link.",
         "runs that chose pages", "of them with a sitemap", queries.DISCOVERY,
     ),
     ContractCheck(
         "INGEST_003", "ingestion", "Robots.txt respect and parsing",
-        "Every page was fetched under a stored version of robots.txt; that version, read again "
+        "Every page was fetched under a stored version of robots.txt, and that version, parsed again "
         "now, allows it.",
-        "requests", "versions of robots.txt read again", queries.ROBOTS,
+        "requests", "versions of robots.txt parsed again", queries.ROBOTS,
     ),
     ContractCheck(
         "INGEST_004", "ingestion", "Adaptive throttling active",
-        "Every pause was as long as was due, and at least 1.2 s from risk 21 and 2 s from 51.",
+        "Every pause was as long as required, and at least 1.2 s from risk 21 and 2 s from 51.",
         "pauses", "at raised risk", queries.THROTTLING,
     ),
     ContractCheck(
         "INGEST_005", "ingestion", "Friction detection with early stop",
         f"Every 403, 429 and 503 is logged as friction, and after {EARLY_STOP} signals a visit "
-        "asks for no other page.",
+        "requests no other page.",
         "requests that met or followed friction", "after friction in their visit", queries.FRICTION,
     ),
     ContractCheck(
@@ -157,19 +157,19 @@ CHECKS = (
     ),
     ContractCheck(
         "INGEST_007", "ingestion", "Mode selector UI available",
-        "The page for website intelligence, as it is drawn now, offers every mode.",
+        "The website intelligence page, as rendered now, offers every mode.",
         "modes", "",
     ),
     ContractCheck(
         "COMPLY_001", "compliance", "Bot protection handling",
-        "A run that was blocked says so, names the signals, uses nothing that stood in the way, "
-        "and tells of it.",
+        "A run that was blocked has that outcome, names the signals, uses no content from block "
+        "pages, and reports them.",
         "runs that met protection", "ended blocked", queries.PROTECTION,
     ),
     ContractCheck(
         "COMPLY_002", "compliance", "Domain risk tracking",
-        "Every signal adds the points of the contract to its host's score, and the run reports "
-        "the score that came of it.",
+        "Every signal adds the contract's points to its host's score, and the run reports "
+        "the resulting score.",
         "signals", "led above 50", queries.RISK,
     ),
 )  # fmt: skip
@@ -182,12 +182,12 @@ async def audit(
     offered: Collection[str] | None = None,
     window: timedelta = WINDOW,
 ) -> ContractReport:
-    """Ask every check; `offered` are the modes of the caller's selector, None when it has none."""
+    """Run every check; `offered` are the modes of the caller's selector, None if it has none."""
     asking: dict[str, Callable[[ContractCheck], Awaitable[ContractFinding]]] = {
-        "INGEST_001": lambda check: _ask(database, check, window, POLICY_VERSION),
-        "INGEST_003": lambda check: _ask_robots(database, check, window, agent),
-        "INGEST_005": lambda check: _ask(database, check, window, EARLY_STOP),
-        "COMPLY_002": lambda check: _ask(
+        "INGEST_001": lambda check: _run_check(database, check, window, POLICY_VERSION),
+        "INGEST_003": lambda check: _check_robots(database, check, window, agent),
+        "INGEST_005": lambda check: _run_check(database, check, window, EARLY_STOP),
+        "COMPLY_002": lambda check: _run_check(
             database, check, window, msgspec.json.encode(POINTS).decode()
         ),
     }
@@ -197,22 +197,22 @@ async def audit(
             found = judge_modes(offered)
         else:
             ask = asking.get(check.id)
-            found = await ask(check) if ask else await _ask(database, check, window)
+            found = await ask(check) if ask else await _run_check(database, check, window)
         verdicts.append(ContractVerdict(check, found))
     return ContractReport(await database.fetchval("SELECT messor.clock()"), window, verdicts)
 
 
 def judge_modes(offered: Collection[str] | None) -> ContractFinding:
-    """Whether a selector offers what there is, and nothing else."""
+    """Whether a selector offers every mode and nothing else."""
     if offered is None:
         return ContractFinding()
     wanted = [mode.value for mode in Mode]
     faults = [f"{mode} is not offered" for mode in wanted if mode not in offered]
-    faults += [f"{mode} is offered and unknown" for mode in offered if mode not in wanted]
-    return ContractFinding(len(wanted), len(faults), faults[:MOST_EXAMPLES])
+    faults += [f"{mode} is offered but unknown" for mode in offered if mode not in wanted]
+    return ContractFinding(len(wanted), len(faults), faults[:MAX_EXAMPLES])
 
 
-async def _ask(
+async def _run_check(
     database: Database, check: ContractCheck, window: timedelta, *more: object
 ) -> ContractFinding:
     assert check.sql is not None
@@ -221,14 +221,14 @@ async def _ask(
     return ContractFinding(**{**row, "examples": list(row["examples"])})
 
 
-async def _ask_robots(
+async def _check_robots(
     database: Database, check: ContractCheck, window: timedelta, agent: str
 ) -> ContractFinding:
-    """Only the reader of robots.txt can say what a file allows."""
+    """Check pages by parsing the stored robots.txt, which SQL cannot do."""
     assert check.sql is not None
     rows = await database.fetch(check.sql, window)
     versions = {row["robots_id"] for row in rows} - {None}
-    robots = await RobotsCache(database, agent, max(SHELF_SIZE, len(versions))).get(versions)
+    robots = await RobotsCache(database, agent, max(ROBOTS_CACHE_SIZE, len(versions))).get(versions)
 
     def faults() -> Iterator[str]:
         for row in rows:
@@ -242,4 +242,4 @@ async def _ask_robots(
 
     broken = list(faults())
     newest = rows[0]["trace_id"] if rows else None
-    return ContractFinding(len(rows), len(broken), broken[:MOST_EXAMPLES], newest, len(versions))
+    return ContractFinding(len(rows), len(broken), broken[:MAX_EXAMPLES], newest, len(versions))

@@ -1,15 +1,15 @@
-"""The questions that the contract asks of stored evidence, each one statement.
+"""The contract's queries of stored evidence, one statement each.
 
-Each looks at the newest finished runs ($1: how far back) and answers one row: how many things it
-`examined`, how many were `broken`, `examples` in words, the `newest` run it looked at, and a
-`detail` that some checks count besides. A run whose caller went away has no evidence to judge.
+Each reads the newest finished runs ($1: how far back) and returns one row: how many items it
+`examined`, how many were `broken`, `examples` as text, the `newest` run examined, and a `detail`
+that some checks count besides. A run whose caller went away has no evidence.
 """
 
 from __future__ import annotations
 
-MOST_RUNS = 200
-MOST_FETCHES = 5_000
-# A request may take 30 s, and what it brought waits a few seconds for a flush.
+MAX_RUNS = 200
+MAX_FETCHES = 5_000
+# A request may take 30 s, and its result waits a few seconds for a flush.
 ON_ITS_WAY = "interval '1 minute'"
 
 RUNS = f"""
@@ -20,7 +20,7 @@ WITH runs AS (
    WHERE r.completed_at IS NOT NULL
      AND r.started_at >= (SELECT messor.clock()) - $1::interval
      AND NOT (r.outcome = 'error' AND r.evidence IS NULL)
-   ORDER BY r.id DESC LIMIT {MOST_RUNS}
+   ORDER BY r.id DESC LIMIT {MAX_RUNS}
 ), fetches AS (
   SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, i.planned_at, p.url, f.fetched_at, f.page_id, f.host_id,
          f.visit_token, f.outcome, f.status_code, f.waited_ms, f.delay_ms, f.duration_ms,
@@ -42,8 +42,8 @@ SELECT count(*) AS examined, count(fault) AS broken,
   FROM judged
 """
 
-# What a run says it fetched must be in the log, as far as its pages are still there. A request that
-# was on its way when the run began is dated before it, and its answer came during the run.
+# What a run reports as fetched must be in the log, as far as its pages still exist. A request in
+# flight when the run began is dated before it, and its response came during the run.
 EVIDENCE = f"""{RUNS}, answered AS (
   SELECT r.id AS run_id, count(DISTINCT f.page_id) AS pages
     FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
@@ -79,8 +79,8 @@ EVIDENCE = f"""{RUNS}, answered AS (
 ){ANSWER}"""
 
 # Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage; what was
-# fetched before the run chose it was fetched for somebody else. Of a domain's sitemaps the first that
-# became known are the first that are read.
+# fetched before the run chose it was fetched for another reason. Of a domain's sitemaps the first
+# known are read first.
 DISCOVERY = f"""{RUNS}, chosen AS (
   SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.completed_at,
          min(f.fetched_at) AS first_at,
@@ -113,11 +113,11 @@ DISCOVERY = f"""{RUNS}, chosen AS (
 ){ANSWER}"""
 
 ROBOTS = f"""{RUNS}
-SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MOST_FETCHES}
+SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MAX_FETCHES}
 """
 
-# Gaps are whole milliseconds; friction counts once it is a quarter of a second old, and half a
-# point is forgiven, for a visit reads the risk when it begins.
+# Gaps are whole milliseconds; friction counts once it is a quarter of a second old, with a
+# tolerance of half a point, because a visit reads the risk when it begins.
 THROTTLING = f"""{RUNS}, sent AS (
   SELECT f.*, row_number() OVER (PARTITION BY f.host_id, f.visit_token ORDER BY f.fetched_at)
               AS place, coalesce(risk.risk, 0) AS risk
@@ -138,7 +138,7 @@ THROTTLING = f"""{RUNS}, sent AS (
     FROM sent WHERE place > 1 OR risk > 20.5
 ){ANSWER}"""
 
-# Refusals must be logged as friction; after three signals a visit asks for no other page.
+# Refusals must be logged as friction; after three signals a visit requests no other page.
 FRICTION = f"""{RUNS}, judged AS (
   SELECT f.run_id, f.trace_id, before.signals >= 1 AS is_special, CASE
     WHEN f.status_code IN (403, 429, 503) AND f.outcome = 'blocked' AND NOT EXISTS (
@@ -159,9 +159,9 @@ FRICTION = f"""{RUNS}, judged AS (
      before.signals > 0 OR (f.status_code IN (403, 429, 503) AND f.outcome = 'blocked'))
 ){ANSWER}"""
 
-# The cache counts as it was when the page was planned: others may have fetched it since the run
-# began. Five minutes at the edge are forgiven: a plan takes a moment. What was fetched more than two
-# days before all runs is no cache's any more, and that part of the log is not opened.
+# The cache counts as of when the page was planned: others may have fetched it since the run began.
+# The tolerance at the edge is five minutes, since planning takes a moment. What was fetched more
+# than two days before all runs cannot be cached, and that part of the log is not read.
 CACHING = f"""{RUNS}, earliest AS MATERIALIZED (
   SELECT messor.clock() - $1::interval - interval '2 days' AS at
 ), planned AS (

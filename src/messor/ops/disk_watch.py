@@ -1,6 +1,6 @@
-"""The watch over the disks of one process: an alarm stands while there is too little room.
+"""Watches the disks of one process: an alarm is active while space is low.
 
-Whoever writes asks `Space` itself and pauses; here people are told why, and when it goes on.
+Writers check `Space` themselves and pause; this reports why, and when work resumes.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from messor.ledger.alarms import DISK, AlarmBoard
 from messor.store.space import Space
 
 LOOK_SECONDS = 2.0
-GOES_ON = "There is room on the disk again: work goes on."
+GOES_ON = "There is enough disk space again: work resumes."
 
 
 class DiskWatch:
-    """Looks as long as it runs."""
+    """Polls as long as it runs."""
 
     def __init__(self, space: Space, board: AlarmBoard) -> None:
         self._space = space
@@ -37,8 +37,8 @@ class DiskWatch:
 
 
 def paused(lack: str) -> str:
-    """What lacks room, what that means, and what to do."""
+    """What lacks space, its effect, and what to do."""
     return (
         f"Fetching and extracting are paused: {lack}. "
-        "Free some space or lower MESSOR_MIN_FREE_DISK; work then goes on by itself."
+        "Free some space or lower MESSOR_MIN_FREE_DISK; work then resumes automatically."
     )

@@ -1,4 +1,4 @@
-"""One domain in figures over time: outcomes and risk by day; and its robots.txt in force."""
+"""Figures of one domain: outcomes and risk by day, and its robots.txt in force."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from uuid import UUID
 from messor.store.database import Connection, Database
 
 DAYS = 30
-MOST_HOSTS = 20
+MAX_HOSTS = 20
 
-# Days are rolled up but for the last minutes, which are counted in the log.
+# Days are rolled up except for the last minutes, which are counted in the log.
 OUTCOMES = """
 WITH hosts AS MATERIALIZED (SELECT array_agg(id) AS ids FROM messor.hosts WHERE domain_id = $1),
 span AS MATERIALIZED (
@@ -30,7 +30,7 @@ SELECT c.day, c.outcome, sum(c.fetches)::int AS fetches
  GROUP BY 1, 2
 """
 
-# The highest score of a day: met on it, or left from the days before.
+# The highest score of a day: reached on it, or left from the days before.
 RISK = """
 WITH days AS (
   SELECT d AS day FROM generate_series(
@@ -60,7 +60,7 @@ SELECT r.id, coalesce(r.scheme || '://', '') || h.host AS host, r.verdict, r.rea
 
 @dataclass(frozen=True, slots=True)
 class DayOutcomes:
-    """What came of one day's requests."""
+    """Outcomes of one day's requests."""
 
     day: date
     outcome: str
@@ -77,7 +77,7 @@ class DayRisk:
 
 @dataclass(frozen=True, slots=True)
 class RobotsSummary:
-    """A robots.txt as it was read, and what follows from it."""
+    """A robots.txt as parsed, and its effects."""
 
     id: int
     host: str
@@ -92,15 +92,15 @@ class RobotsSummary:
 async def outcomes(
     source: Connection | Database, domain_id: UUID, days: int = DAYS
 ) -> list[DayOutcomes]:
-    """Requests by day and outcome; days without any are left out."""
+    """Requests by day and outcome; days without any are omitted."""
     return [DayOutcomes(*row) for row in await source.fetch(OUTCOMES, domain_id, days)]
 
 
 async def risk(source: Connection | Database, domain_id: UUID, days: int = DAYS) -> list[DayRisk]:
-    """The risk of each day, of whichever host was highest."""
-    return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MOST_HOSTS)]
+    """The risk of each day, of the riskiest host."""
+    return [DayRisk(*row) for row in await source.fetch(RISK, domain_id, days, MAX_HOSTS)]
 
 
 async def robots(source: Connection | Database, domain_id: UUID) -> list[RobotsSummary]:
     """The robots.txt in force for each of a domain's hosts."""
-    return [RobotsSummary(*row) for row in await source.fetch(ROBOTS, domain_id, MOST_HOSTS)]
+    return [RobotsSummary(*row) for row in await source.fetch(ROBOTS, domain_id, MAX_HOSTS)]

@@ -1,8 +1,8 @@
-"""The fetch log as an audit reads it: every request in the order of its lane, with what held then.
+"""The fetch log for audits: every request in lane order, with the state at its time.
 
-The database joins each row with its domain's standing, its host's risk and its robots.txt, and
-hands the rows over by a cursor, so that memory does not grow with the log. Judging is the
-auditor's.
+The database joins each row with its domain's status, its host's risk and its robots.txt, and
+streams the rows through a cursor, so that memory does not grow with the log. Judging is left to the
+auditor.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from messor.store.database import Connection
 
 ROWS_PER_FETCH = 2000
 
-# A worker hears of a suspension with its next flush: 5 s at most, and a second to commit it.
+# A worker learns of a suspension with its next flush: 5 s at most, and a second to commit it.
 CLOSING_GRACE = timedelta(seconds=6)
-# Times in the log are stamped when a row is flushed, from an age measured just before. How long
-# that takes is their error: a few milliseconds, more on a busy machine.
+# Times in the log are stamped when a row is flushed, from an age measured just before. That
+# duration is their error: a few milliseconds, more on a busy machine.
 STAMP_ERROR = timedelta(milliseconds=50)
-# A worker's score does not decay during a visit, the database's does: they part by its length.
+# A worker's score does not decay during a visit, the database's does: they differ by its length.
 RISK_MARGIN = timedelta(minutes=1)
 # A reviewer's assisted run opens a lane for this long beyond its end, or its start if it has none.
 ASSISTED_MARGIN = timedelta(minutes=10)
 LONGEST_RUN = timedelta(hours=1)
 
-# Before the period only what may matter within it is read: a lane's last request, and answers
-# that asked for silence.
+# Before the period only what may matter within it is read: a lane's last request, and responses
+# that demanded a wait.
 LOOK_BACK = timedelta(hours=1)
 LONGEST_SILENCE = timedelta(seconds=MAX_SECONDS)
 
 STATUS_EVENTS = ["domain.submitted", *EVENT_TYPES.values()]
-# After these a domain waits for review, and somebody may have it looked at.
+# After these events a domain awaits review, and a pre-flight may be requested.
 PENDING_EVENTS = ["domain.submitted", "domain.resubmitted", "domain.review_asked"]
 
 # Before its own domain is approved, a host's robots.txt may be read for one that redirects to it:
-# then the host still belongs to the domain that asked. A pre-flight that somebody asked for may visit
-# a domain that waits for review; `look` is that pre-flight, `look_place` which of its requests this
-# was, and `look_most` how many it had after what its robots.txt said. A look that was cut off, by a
-# halt, a stop or a lost lease, is begun anew by a later visit: requests are counted within one, and
-# the report is of the last.
+# then the host still belongs to the requesting domain. A requested pre-flight may visit a domain
+# that awaits review; `look` is that pre-flight, `look_place` the ordinal of this request within it,
+# and `look_most` how many it was allowed after its robots.txt. A pre-flight that was interrupted by
+# a halt, a stop or a lost lease is restarted by a later visit: requests are counted within one
+# visit, and the report is of the last.
 READ = """
 DECLARE fetch_log NO SCROLL CURSOR FOR
 WITH told AS (
@@ -114,39 +114,39 @@ SELECT f.host_id, coalesce(h.host, '#' || f.host_id) AS host, f.fetched_at,
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One row of the log, and what held when it was made."""
+    """A row of the log, and the state when it was sent."""
 
     host_id: int
     host: str
     at: datetime
-    counted: bool  # within the period; the others only explain those that are
+    counted: bool  # within the period; the others only provide context
     visit: int
-    waited_ms: int  # since the visit's request before; 0 for its first
+    waited_ms: int  # since the visit's previous request; 0 for its first
     delay_ms: int | None  # None in rows older than the column
     duration_ms: int
     status: int | None
     error_type: str | None
     retry_after: str | None
-    url: str | None  # None when the page is gone
+    url: str | None  # None if the page is gone
     kind: str | None
     robots_id: int | None
-    robots_at: datetime | None  # None when that version is gone
+    robots_at: datetime | None  # None if that version is gone
     crawl_delay_ms: float | None
     closed_by: str | None  # the event after which the domain was not approved
     closed_at: datetime | None
     critical_since: datetime | None
     is_look: bool  # made by a pre-flight
-    look_asked: bool  # somebody asked for it
-    look_place: int | None  # which of its requests
-    look_most: int  # how many it may make after what its robots.txt said
+    look_asked: bool  # it was requested
+    look_place: int | None  # ordinal of the request
+    look_most: int  # requests allowed after its robots.txt
 
     @property
     def was_sent(self) -> bool:
-        """Whether it surely went out: without an answer it may have failed while connecting."""
+        """Whether it was certainly sent: without a response it may have failed while connecting."""
         return self.waited_ms > 0 or self.status is not None or self.error_type in SENT_ERRORS
 
 
-# What only goes wrong after a request was written.
+# Errors that occur only after a request was written.
 SENT_ERRORS = frozenset({"truncated", "too_large", "bad_encoding"})
 
 
@@ -154,7 +154,7 @@ async def read(
     connection: Connection, domain_id: UUID | None, since: datetime | None
 ) -> AsyncIterator[list[LoggedRequest]]:
     """The requests of a period, lane by lane, in order of time; in the caller's transaction."""
-    await connection.execute("SET LOCAL statement_timeout = 0")  # sorting a long log takes long
+    await connection.execute("SET LOCAL statement_timeout = 0")  # sorting a long log is slow
     await connection.execute(
         READ,
         domain_id,

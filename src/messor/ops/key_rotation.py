@@ -1,9 +1,9 @@
-"""Rotating the key that seals secrets: everything that is sealed is sealed anew under another key.
+"""Rotation of the key that encrypts secrets: every secret is encrypted again under a new key.
 
-With `secret.key` three steps, each of which may be the last one that happens: the file gets a new
-key and keeps the old one; all rows are sealed anew in one transaction; the old key goes. Run again,
-it goes on where it was killed. Processes that run read the file again when it changes, so they can
-open everything at any moment.
+With `secret.key` there are three steps, and a crash after any of them is safe: the file gets a new
+key and keeps the old one; all rows are encrypted again in one transaction; the old key is removed.
+A repeated call continues where it was killed. Running processes reload the file when it changes, so
+they can decrypt everything at any moment.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from messor.fetch.proxies.seal import Seal
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
-# Whoever sealed something under the old key just before has it in the database by then.
+# By then, anything encrypted under the old key just before is in the database.
 SETTLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A column of sealed values, and to whom a row's value is bound."""
+    """A column of encrypted values, and the owner that a row's value is bound to."""
 
     table: str
     column: str
     owner: Callable[[Any], str]
-    columns: str  # what the owner is told by
+    columns: str  # what identifies the owner to people
     key: str  # the type of its id
     id: str = "id"  # the column of its id
 
 
-# Every column that holds sealed values; a test looks through the schema for others.
+# Every column of encrypted values; a test searches the schema for others.
 SEALED = (
     Sealed(
         "proxies",
@@ -60,7 +60,7 @@ SEALED = (
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """What came of it: values sealed anew, and those that no key there is can open."""
+    """The result: values encrypted again, and those that no known key can decrypt."""
 
     resealed: int
     unreadable: tuple[str, ...]
@@ -73,7 +73,7 @@ async def rotate_key(
     actor: str,
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Rotation:
-    """Seal everything under a new key and forget the old one."""
+    """Encrypt everything under a new key and remove the old one."""
     if not seal.has_secret:
         await asyncio.to_thread(_begin, seal)
         await wait(SETTLE_SECONDS)
@@ -84,9 +84,9 @@ async def rotate_key(
 
 
 def _begin(seal: Seal) -> None:
-    """Put a new key before the old one; two keys are a rotation that was killed."""
+    """Put a new key before the old one; two keys mean a rotation that was killed."""
     if not seal.file.exists():
-        raise ConflictError("Nothing is sealed yet: the key is made with the first secret.")
+        raise ConflictError("There are no secrets yet: the key is created with the first one.")
     keys = seal.file.read()
     if len(keys) == 1:
         seal.file.replace([new_key(), *keys])
@@ -100,7 +100,7 @@ async def _reseal(database: Database, seal: Seal, actor: str) -> Rotation:
     resealed, unreadable = 0, []
     async with database.transaction() as connection:
         for sealed in SEALED:
-            # Waits for those who are writing, and makes others wait until all is sealed anew.
+            # Waits for concurrent writers, and blocks others until everything is encrypted again.
             await connection.execute(
                 f"LOCK TABLE messor.{sealed.table} IN SHARE ROW EXCLUSIVE MODE"
             )

@@ -1,6 +1,6 @@
-"""What goes on right now, in figures: requests, workers, work that waits, risk, next runs.
+"""Current activity in figures: requests, workers, queued work, risk, next runs.
 
-Every statement is bounded and counts in the database; charts are made of what is rolled up.
+Every statement is bounded and counts in the database; charts use rolled-up data.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from messor.fetch.proxies.registry import FAILING
 from messor.store.database import Connection, Database
 
 MINUTES = 60
-MOST_DUE = 10_000  # tasks that are counted; more are "at least so many"
+MOST_DUE = 10_000  # maximum tasks counted; more are shown as "at least"
 
-# Minutes are rolled up but for the last ones, which are counted in the log.
+# Minutes are rolled up except for the last ones, which are counted in the log.
 RATES = f"""
 WITH span AS MATERIALIZED (
   SELECT n.now, n.now - interval '{MINUTES} minutes' AS since,
@@ -34,7 +34,7 @@ SELECT floor(extract(epoch FROM s.now - c.at) / 60)::int AS minutes_ago, c.outco
  GROUP BY 1, 2
 """
 
-# Only lanes that are due have tasks that are, and each is found by its key.
+# Only due lanes have due tasks, and each is found by its key.
 WAITING = f"""
 SELECT (SELECT count(*) FROM messor.lanes l WHERE l.worker_id IS NOT NULL)::int AS lanes_held,
        (SELECT count(*) FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
@@ -67,7 +67,7 @@ SELECT h.host, d.domain, l.claimed_at, l.delay, w.name AS worker
  WHERE l.worker_id IS NOT NULL ORDER BY l.claimed_at DESC LIMIT $1
 """
 
-# A tenth of a score goes each day: after 16 days none is above the lowest level.
+# A score loses a tenth each day: after 16 days none is above the lowest level.
 RISKY = """
 SELECT h.host, d.domain, r.risk, h.cooldown_until, h.cooldown_reason
   FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
@@ -84,11 +84,11 @@ SELECT name, next_run_at, last_run_at, last_outcome FROM messor.schedules
 
 @dataclass(frozen=True, slots=True)
 class WaitingWork:
-    """Work that waits, and who does it."""
+    """Queued work, and who performs it."""
 
     lanes_held: int
     lanes_waiting: int
-    tasks_due: int  # MOST_DUE: that many or more
+    tasks_due: int  # MOST_DUE means that many or more
     jobs_queued: int
     jobs_running: int
     jobs_dead: int
@@ -113,7 +113,7 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Risky:
-    """A host where we are unwelcome."""
+    """A host with a raised risk."""
 
     host: str
     domain: str
@@ -124,7 +124,7 @@ class Risky:
 
 @dataclass(frozen=True, slots=True)
 class NextRun:
-    """When an orchestrator runs by itself, and how it went before."""
+    """An orchestrator's next scheduled run, and its last result."""
 
     name: str
     next_run_at: datetime
@@ -161,12 +161,12 @@ async def waiting(source: Connection | Database) -> WaitingWork:
 
 
 async def visited(source: Connection | Database, limit: int = 8) -> list[Visited]:
-    """The hosts whose visits began last."""
+    """Hosts whose visits began last."""
     return [Visited(*row) for row in await source.fetch(VISITED, limit)]
 
 
 async def risky(source: Connection | Database, limit: int = 6) -> list[Risky]:
-    """The hosts above the lowest level of risk, the highest first."""
+    """Hosts above the lowest risk level, riskiest first."""
     return [Risky(*row) for row in await source.fetch(RISKY, limit)]
 
 

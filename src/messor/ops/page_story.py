@@ -1,4 +1,4 @@
-"""The story of one page: what is known of it, how it changed, each request, and its snapshots."""
+"""History of one page: its state, changes, requests and snapshots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SELECT s.id, s.crawled_at, s.title, s.size, s.status_code, s.provider, s.content
   FROM messor.page_snapshots s WHERE s.page_id = $1 ORDER BY s.crawled_at DESC, s.id DESC LIMIT $2
 """
 
-# $3: only so much of it; hostile pages are long.
+# $3 bounds the length; hostile pages are long.
 TEXT = """
 SELECT left(x.markdown, $3) AS markdown, length(x.markdown) AS length
   FROM messor.page_snapshots s JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
@@ -52,7 +52,7 @@ SELECT * FROM (
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What is known of a page, and how it went last time."""
+    """A page's state and last result."""
 
     id: int
     url: str
@@ -106,7 +106,7 @@ class TextBeginning:
 
 @dataclass(frozen=True, slots=True)
 class PageEvent:
-    """Something that happened to a page: a change, a fetch or a refusal."""
+    """An event of a page: a change, a fetch or a refusal."""
 
     at: datetime
     kind: str
@@ -119,14 +119,14 @@ class PageEvent:
 async def page(source: Connection | Database, page_id: int) -> PageFacts:
     row = await source.fetchrow(PAGE, page_id) if 0 < page_id <= LARGEST else None
     if row is None:
-        raise NotFoundError("There is no such page. It may have been purged.")
+        raise NotFoundError("Unknown page; it may have been purged.")
     return PageFacts(**row)
 
 
 async def snapshots(
     source: Connection | Database, page_id: int, limit: int = 100
 ) -> list[ListedSnapshot]:
-    """A page's snapshots, the newest first."""
+    """A page's snapshots, newest first."""
     return [ListedSnapshot(**row) for row in await source.fetch(SNAPSHOTS, page_id, limit)]
 
 
@@ -142,5 +142,5 @@ async def text(
 
 
 async def moments(source: Connection | Database, page_id: int, limit: int = 60) -> list[PageEvent]:
-    """What happened to a page, the newest first."""
+    """Events of a page, newest first."""
     return [PageEvent(**row) for row in await source.fetch(MOMENTS, page_id, limit)]

@@ -1,11 +1,11 @@
-"""The audit of politeness: did every request in the log keep to what held when it was made?
+"""The politeness audit: whether every logged request followed the rules in force at its time.
 
 Gaps within a visit are exact to the millisecond. Gaps between visits are differences of
-`fetched_at`, the database's time as each worker knows it; `ACROSS_MS` forgives by how much two of
-them may differ. A delay that people raised between two visits (terms, a mode, the setting) is asked of the
-request after; what robots.txt asks for counts at once. Addresses are judged by the robots.txt
-that the row names, as this release and the agent of today's settings read it; requests of a
-pre-flight, which stores no robots.txt, by how many its report says it was left.
+`fetched_at`, the database's time as each worker knows it; `ACROSS_MS` is the tolerance for how much
+two of them may differ. A delay that people raised between two visits (terms, a mode, the setting)
+is required from the second request on; one that robots.txt demands applies at once. URLs are judged
+by the robots.txt that the row names, as this release parses it for the currently configured agent;
+requests of a pre-flight, which stores no robots.txt, by the number its report allowed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from messor.registry.domains import Domain
 from messor.registry.preflights import MOST_REQUESTS
 from messor.store.database import Database
 
-WITHIN_MS = 5.0  # gaps are cut to whole milliseconds, and so are delays
+WITHIN_MS = 5.0  # gaps are truncated to whole milliseconds, and so are delays
 ACROSS_MS = STAMP_ERROR / timedelta(milliseconds=1)
-# Retry-After counts whole seconds, as a date on a clock that is not ours.
+# Retry-After counts whole seconds, or is a date on a foreign clock.
 RETRY_TOLERANCE = timedelta(seconds=1)
-SHELF_SIZE = 16  # lanes come one after the other, so few robots.txt are needed at a time
+ROBOTS_CACHE_SIZE = 16  # lanes come one after the other, so few robots.txt are needed at a time
 
 Progress = Callable[[int], None]
 Objection = tuple[str, str]  # a finding's kind, and why
@@ -40,12 +40,12 @@ async def audit(
     since: datetime | None = None,
     progress: Progress = lambda _: None,
 ) -> PolitenessReport:
-    """Judge every request in the log, or those of a domain or since a time.
+    """Audit every request in the log, or those of a domain or since a time.
 
-    `progress` is told how many rows were read so far. Two connections are used.
+    `progress` receives the number of rows read so far. Two connections are used.
     """
     report = PolitenessReport(domain.domain if domain else None, since)
-    auditor = _Auditor(report, RobotsCache(database, agent, SHELF_SIZE), agent)
+    auditor = _Auditor(report, RobotsCache(database, agent, ROBOTS_CACHE_SIZE), agent)
     read = 0
     async with database.transaction() as connection:
         async for requests in fetch_log.read(connection, domain.id if domain else None, since):
@@ -59,11 +59,11 @@ async def audit(
 
 
 class _Auditor:
-    """Takes requests lane by lane and fills a report."""
+    """Reads requests lane by lane and fills a report."""
 
-    def __init__(self, report: PolitenessReport, shelf: RobotsCache, agent: str) -> None:
+    def __init__(self, report: PolitenessReport, robots_cache: RobotsCache, agent: str) -> None:
         self._report = report
-        self._shelf = shelf
+        self._robots_cache = robots_cache
         self._agent = agent
         self._lane: _LaneAuditor | None = None
         self._robots: RobotsInForce | None = None
@@ -79,7 +79,7 @@ class _Auditor:
         lane.count(request)
         if lane.gap is not None:
             self._report.count(lane.gap)
-        objections += await self._ask_robots(request)
+        objections += await self._check_robots(request)
         for kind, why in objections:
             lane.report.found[kind] += 1
             finding = PolitenessFinding(
@@ -92,9 +92,12 @@ class _Auditor:
             self._report.lanes.append(self._lane.report)
         self._lane = None
 
-    async def _ask_robots(self, request: LoggedRequest) -> list[Objection]:
-        """Judge a page by the version of robots.txt that was in force; robots.txt is always free."""
-        if request.kind == "robots" or request.is_look:  # a look reads robots.txt itself
+    async def _check_robots(self, request: LoggedRequest) -> list[Objection]:
+        """Check a page against the version of robots.txt in force.
+
+        Robots.txt itself is always allowed.
+        """
+        if request.kind == "robots" or request.is_look:  # a pre-flight reads robots.txt itself
             return []
         if request.kind is not None and request.robots_id is None:
             return [("no_robots", "no version of robots.txt was in force")]
@@ -102,7 +105,7 @@ class _Auditor:
             self._report.unknown_robots += 1
             return []
         if self._robots is None or self._robots.id != request.robots_id:
-            found = await self._shelf.get({request.robots_id})
+            found = await self._robots_cache.get({request.robots_id})
             self._robots = found[request.robots_id]
         objection = self._robots.objection(self._agent, request.url)
         if objection is None:
@@ -118,25 +121,25 @@ class _LaneAuditor:
         self.host_id = host_id
         self.report = LaneReport(host)
         self.gap: Gap | None = None  # before the request judged last, if it could be judged
-        self._last: LoggedRequest | None = None  # the newest that surely went out
+        self._last: LoggedRequest | None = None  # the newest that was certainly sent
         self._robots: dict[int, RobotsUse] = {}
-        self._silences: list[tuple[datetime, datetime]] = []  # asked for by the host; disjoint
+        self._silences: list[tuple[datetime, datetime]] = []  # demanded by the host; disjoint
 
     def judge(self, request: LoggedRequest) -> Iterator[Objection]:
-        """What speaks against a request but for robots.txt; requests come in order of time."""
+        """Objections to a request other than robots.txt; requests come in order of time."""
         yield from self._judge_gap(request)
         if request.closed_by is not None:
             yield "not_approved", _standing(request)
         if request.is_look:
-            yield from _judge_look(request)
+            yield from _judge_preflight(request)
         silence = self._silence_at(request.at)
         if silence is not None:
-            asked, until = _time(silence[0]), _time(silence[1])
-            yield "retry_after", f"the host asked at {asked} for silence until {until}"
+            requested, until = _time(silence[0]), _time(silence[1])
+            yield "retry_after", f"the host demanded at {requested} a pause until {until}"
         if request.critical_since is not None:
             since = _time(request.critical_since)
             yield "critical", f"the host's risk was above 80 since {since}"
-        self._hear(request)
+        self._note_response(request)
 
     def count(self, request: LoggedRequest) -> None:
         report = self.report
@@ -169,7 +172,7 @@ class _LaneAuditor:
             return
         self.gap = Gap(gap, due, request.at, request.url)
         if gap < due - tolerance:
-            yield EARLY, f"came {gap:,.0f} ms after the request before it; {due:,.0f} ms were due"
+            yield EARLY, f"came {gap:,.0f} ms after the previous request; {due:,.0f} ms were due"
 
     def _silence_at(self, at: datetime) -> tuple[datetime, datetime] | None:
         self._silences = [silence for silence in self._silences if silence[1] > at]
@@ -178,8 +181,8 @@ class _LaneAuditor:
                 return silence
         return None
 
-    def _hear(self, request: LoggedRequest) -> None:
-        """Remember what an answer asks for; it counts from when the answer was there."""
+    def _note_response(self, request: LoggedRequest) -> None:
+        """Remember what a response demands; it applies from the response's arrival."""
         answered = request.at + timedelta(milliseconds=request.duration_ms)
         seconds = parse_retry_after(request.retry_after, now=answered)
         if not seconds:
@@ -206,20 +209,20 @@ class _LaneAuditor:
 
 
 def _due_across(last: LoggedRequest, request: LoggedRequest) -> float:
-    """The pause due between two visits: a raised delay counts once both sides know of it."""
+    """The pause due between two visits: a raised delay applies once both sides know of it."""
     delay = float(request.delay_ms or 0)
     agreed = min(delay, float(last.delay_ms or 0))
     return max(agreed, min(delay, request.crawl_delay_ms or 0.0))
 
 
-def _judge_look(request: LoggedRequest) -> Iterator[Objection]:
-    """A pre-flight has few requests, and fewer where its robots.txt keeps it out."""
+def _judge_preflight(request: LoggedRequest) -> Iterator[Objection]:
+    """A pre-flight has few requests, and fewer where its robots.txt disallows it."""
     place, most = request.look_place or 1, request.look_most
     if place > MOST_REQUESTS:
-        why = f"a pre-flight may make {MOST_REQUESTS} requests; this was number {place}"
+        why = f"a pre-flight may send {MOST_REQUESTS} requests; this was number {place}"
         yield "not_approved", why
     elif place > most:
-        left = f"after its robots.txt the pre-flight had {most} of {MOST_REQUESTS} requests"
+        left = f"after its robots.txt the pre-flight was allowed {most} of {MOST_REQUESTS} requests"
         yield "robots", f"{left}; this was number {place}"
 
 

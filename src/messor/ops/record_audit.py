@@ -1,7 +1,7 @@
-"""The audit of records: whether what was extracted is whole, and whether the archive proves it.
+"""The record audit: whether extracted records are complete, and whether the archive proves them.
 
-Records are judged in slices of their ids, so that millions cost no more at once than a few; of the
-proof, which has to be read from the archive, a sample is taken, another one each time.
+Records are checked in ranges of ids, so that millions need no more memory than a few; the proof,
+which has to be read from the archive, is checked on a new random sample each time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from messor.store.database import Database
 from messor.web.encodings import decode
 
 SLICE = 20_000
-SAMPLE = 300  # records, and snapshots, that are held against the archive
-QUOTED, ARCHIVED = "RECORDS_005", "RECORDS_006"  # what is asked of the archive
-MOST_EXAMPLES = 10
+SAMPLE = 300  # records and snapshots compared with the archive
+QUOTED, ARCHIVED = "RECORDS_005", "RECORDS_006"  # checks that read the archive
+MAX_EXAMPLES = 10
 
 RANGE = "SELECT coalesce(min(id), 0), coalesce(max(id), -1) FROM messor.records"
-# Blocks of the table by chance, some more than needed.
+# Random blocks of the table, somewhat more than needed.
 SAMPLED = """
 SELECT r.id, r.kind, r.data, r.fields, s.content_type, g.name AS segment, s.segment_offset,
        s.segment_length
@@ -44,7 +44,7 @@ SELECT r.id, r.kind, r.data, r.fields, s.content_type, g.name AS segment, s.segm
 
 @dataclass(slots=True)
 class RecordVerdict:
-    """A check with what was found."""
+    """A check with its finding."""
 
     check: RecordCheck
     examined: int = 0
@@ -60,13 +60,13 @@ class RecordVerdict:
     def add(self, examined: int, broken: int, examples: list[str]) -> None:
         self.examined += examined
         self.broken += broken
-        self.examples += examples[: MOST_EXAMPLES - len(self.examples)]
+        self.examples += examples[: MAX_EXAMPLES - len(self.examples)]
 
     def as_dict(self) -> dict[str, Any]:
-        told = asdict(self)
-        check = told.pop("check")
+        fields = asdict(self)
+        check = fields.pop("check")
         return {"id": check["id"], "title": check["title"], "asks": check["asks"],
-                "state": self.state, **told}  # fmt: skip
+                "state": self.state, **fields}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class RecordReport:
     @property
     def said(self) -> str:
         if not self.records and self.is_clean:
-            return "There are no records to judge yet."
+            return "There are no records to check yet."
         if self.is_clean:
-            return f"{self.records:,} records are whole, and the sample stands in the archive."
+            return f"{self.records:,} records are complete, and the archive proves the sample."
         broken = ", ".join(each.check.id for each in self.verdicts if each.broken)
-        return f"Records are not what they should be: {broken}."
+        return f"Records failed checks: {broken}."
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -105,7 +105,7 @@ async def audit(
     sample: int = SAMPLE,
     progress: Callable[[int], None] | None = None,
 ) -> RecordReport:
-    """Judge all records, and the proof of some."""
+    """Check all records, and the proof of a sample."""
     verdicts = [RecordVerdict(check) for check in CHECKS]
     row = await database.fetchrow(RANGE)
     assert row is not None
@@ -125,16 +125,18 @@ async def audit(
     by_id[QUOTED].add(examined, len(faults), faults)
     if sample:
         held = await archive_audit.audit_sample(database, archive, sample)
-        told = [f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings]
-        by_id[ARCHIVED].add(held.examined, held.counts.total(), told)
+        examples = [
+            f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings
+        ]
+        by_id[ARCHIVED].add(held.examined, held.counts.total(), examples)
     return RecordReport(verdicts[0].examined, verdicts)
 
 
 async def _proofs(
     database: Database, archive: Path, records: int, sample: int
 ) -> tuple[list[str], int]:
-    """Hold the records of a sample against the archive: what is wrong, and how many were looked at."""
-    installed_parsers()  # they bring along what makes values of quotes
+    """Compare a sample of records with the archive: flaws, and how many were checked."""
+    installed_parsers()  # importing them registers the normalisers
     percent = 100 if records <= 10 * sample else max(0.01, 1000 * sample / records)
     rows = await database.fetch(SAMPLED.format(percent=percent), sample)
     faults: list[str] = []
@@ -153,20 +155,23 @@ def _unproven(archive: Path, row: Any) -> list[str]:
     decoded, _ = decode(body, row["content_type"])
     values, proofs = msgspec.json.decode(row["data"]), msgspec.json.decode(row["fields"])
     unproven = [
-        key for key, value in values.items() if not _is_said(value, proofs.get(key, {}), decoded)
+        key for key, value in values.items() if not _is_proven(value, proofs.get(key, {}), decoded)
     ]
     if not unproven:
         return []
-    return [f"{name}: the archived page does not say its {', '.join(sorted(unproven))}"]
+    return [f"{name}: the archived page does not contain its {', '.join(sorted(unproven))}"]
 
 
-def _is_said(value: Any, proof: dict[str, Any], decoded: str) -> bool:
-    """Whether the quote stands in the page, and says the value; of strangers' methods the former."""
+def _is_proven(value: Any, proof: dict[str, Any], decoded: str) -> bool:
+    """Whether the quote occurs in the page and yields the value.
+
+    For third-party methods only the former.
+    """
     evidence = proof.get("evidence", {})
     quote, method = evidence.get("quote", ""), evidence.get("method", "")
     if not quote or quote not in decoded:
         return False
     if method.partition(":")[2] not in NORMALISERS:
         return True
-    said = clean(msgspec.to_builtins(NORMALISERS.value(method, quote)))
-    return bool(msgspec.json.decode(msgspec.json.encode(said)) == value)
+    derived = clean(msgspec.to_builtins(NORMALISERS.value(method, quote)))
+    return bool(msgspec.json.decode(msgspec.json.encode(derived)) == value)

@@ -1,6 +1,6 @@
-"""The checks of stored records, as statements: each judges the records of a range of ids.
+"""Checks of stored records as statements, each over a range of ids.
 
-A statement takes the first and the last id, and answers how many it examined, how many are broken,
+A statement takes the first and last id, and returns how many rows it examined, how many are broken,
 and some of those by name.
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordCheck:
-    """What must hold of every record, or product, and how it is asked."""
+    """A condition on every record or product, and its query."""
 
     id: str
     title: str
     asks: str
-    sql: str | None  # None: the archive has to be asked
+    sql: str | None  # None: the archive has to be read
 
 
 def _asked(judged: str) -> str:
@@ -79,31 +79,31 @@ PRICED = _asked("""
 
 CHECKS = (
     RecordCheck(
-        "RECORDS_001", "Everything belongs somewhere",
-        "Each record has its page, its domain, its extraction, and while it stands the snapshot "
+        "RECORDS_001", "References are complete",
+        "Each record has its page, its domain, its extraction and, while current, the snapshot "
         "that states it.", BELONGS,
     ),
     RecordCheck(
         "RECORDS_002", "Every value has evidence",
-        "Each value of each record has a quote that it was made of.", PROVEN,
+        "Each value of each record has a quote it was derived from.", PROVEN,
     ),
     RecordCheck(
-        "RECORDS_003", "Products are their records, once",
+        "RECORDS_003", "Products match their records",
         "Each product's record has one product of the same page and state, and no two products "
-        "have one address.", SOLD,
+        "share a URL.", SOLD,
     ),
     RecordCheck(
         "RECORDS_004", "Prices are the newest of their history",
-        "Each standing product's price and currency are possible, and those last seen.", PRICED,
+        "Each current product's price and currency are valid, and those last seen.", PRICED,
     ),
     RecordCheck(
-        "RECORDS_005", "Quotes stand in the archive",
-        "Of a sample: each quote stands literally in the stored page, and read again it says the "
+        "RECORDS_005", "Quotes occur in the archive",
+        "In a sample, each quote occurs literally in the stored page and, parsed again, yields the "
         "value.", None,
     ),
     RecordCheck(
-        "RECORDS_006", "Snapshots are what the archive holds",
-        "Of a sample: the bytes are those of the hash and of the page, the page's address has a "
-        "record of its own, and the text is what the bytes say.", None,
+        "RECORDS_006", "Snapshots match the archive",
+        "In a sample, the bytes match the hash and the page, the page's URL has a "
+        "record of its own, and the text matches the bytes.", None,
     ),
 )  # fmt: skip

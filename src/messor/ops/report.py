@@ -1,6 +1,6 @@
-"""What an audit of politeness found: per lane, over all, and one by one.
+"""The result of a politeness audit: per lane, in total, and single findings.
 
-Findings are counted without limit and listed up to `MOST_LISTED`, so that a report stays small
+Findings are counted without limit and listed up to `MAX_LISTED`, so that a report stays small
 however much went wrong.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
-# Kinds of findings, and how a sentence speaks of them.
+# Kinds of findings, and their wording.
 EARLY = "early"
 OTHER_KINDS = {
     "robots": "against robots.txt",
@@ -25,17 +25,17 @@ OTHER_KINDS = {
 }
 KINDS = (EARLY, *OTHER_KINDS)
 
-# Where the bars of the histogram meet: gap divided by the delay that was due.
+# Edges of the histogram's bars: gap divided by the delay due.
 EDGES = (0.5, 0.9, 1.0, 1.1, 1.5, 2.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
 class PolitenessFinding:
-    """One request that should not have happened."""
+    """A request that should not have been sent."""
 
     kind: str
     host: str
-    url: str | None  # None when the page is gone from the frontier
+    url: str | None  # None if the page is gone from the frontier
     at: datetime
     why: str
     robots_id: int | None
@@ -43,7 +43,7 @@ class PolitenessFinding:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The pause before one request, against the one that was due."""
+    """The pause before one request, against the one due."""
 
     gap_ms: float
     due_ms: float
@@ -57,7 +57,7 @@ class Gap:
 
 @dataclass(slots=True)
 class RobotsUse:
-    """A version of a robots.txt, and the requests it was in force at."""
+    """A version of a robots.txt, and the requests it applied to."""
 
     robots_id: int
     read_at: datetime | None
@@ -72,9 +72,9 @@ class LaneReport:
 
     host: str
     requests: int = 0
-    unanswered: int = 0  # may not have gone out; never judged for their gap
+    unanswered: int = 0  # possibly not sent; never judged for their gap
     gaps: int = 0  # judged
-    unpaced: int = 0  # sent where no delay was asked for
+    unpaced: int = 0  # sent where no delay was requested
     smallest: Gap | None = None  # in proportion to what was due
     found: Counter[str] = field(default_factory=Counter)
     robots: list[RobotsUse] = field(default_factory=list)
@@ -85,14 +85,14 @@ class LaneReport:
 
     @property
     def wrong(self) -> int:
-        """Findings other than early ones; a request may be found for several reasons."""
+        """Findings other than early ones; a request may have several."""
         return self.found.total() - self.early
 
     @property
     def pace(self) -> str:
         if self.gaps:
             return "judged"
-        return "no delay asked" if self.unpaced else "nothing to compare"
+        return "no delay requested" if self.unpaced else "nothing to compare"
 
     @property
     def badness(self) -> tuple[int, float, str]:
@@ -103,20 +103,20 @@ class LaneReport:
 
 @dataclass(slots=True)
 class PolitenessReport:
-    """An audit's answer."""
+    """The result of an audit."""
 
     domain: str | None
     since: datetime | None
-    lanes: list[LaneReport] = field(default_factory=list)  # the worst first
+    lanes: list[LaneReport] = field(default_factory=list)  # worst first
     findings: list[PolitenessFinding] = field(default_factory=list)
     histogram: list[int] = field(default_factory=lambda: [0] * (len(EDGES) + 1))
-    unknown_robots: int = 0  # requests whose robots version or page is gone: not asked again
+    unknown_robots: int = 0  # requests whose robots version or page is gone: not checked
 
     def count(self, gap: Gap) -> None:
         self.histogram[bisect_right(EDGES, gap.ratio)] += 1
 
     def list_finding(self, finding: PolitenessFinding) -> None:
-        if len(self.findings) < MOST_LISTED:
+        if len(self.findings) < MAX_LISTED:
             self.findings.append(finding)
 
     @property
@@ -151,8 +151,8 @@ class PolitenessReport:
         early = f"{found[EARLY]:,} of {self.requests:,} requests came early"
         others = [f"{found[kind]:,} {what}" for kind, what in OTHER_KINDS.items() if found[kind]]
         if not others:
-            return f"{early}, and none was made where it should not have been."
-        return f"{early}; made where they should not have been: {', '.join(others)}."
+            return f"{early}, and none was sent where it should not have been."
+        return f"{early}; sent where they should not have been: {', '.join(others)}."
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form; its schema is described in `messor.cli.audit`."""

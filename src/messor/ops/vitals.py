@@ -1,4 +1,4 @@
-"""Vital signs: whether this process can serve, and how the whole goes at a glance."""
+"""Vital signs: whether this process can serve, and the overall state at a glance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SELECT count(*) FROM messor.worker_leases
 
 @dataclass(frozen=True, slots=True)
 class VitalCheck:
-    """One thing that must hold to serve."""
+    """A condition for serving."""
 
     name: str
     ok: bool
@@ -30,7 +30,7 @@ class VitalCheck:
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """How it goes."""
+    """The overall state."""
 
     revision: str | None
     workers: int
@@ -39,29 +39,29 @@ class Vitals:
     jobs: dict[str, dict[str, int]]
     alarms: list[Alarm]
     proxies_active: int
-    proxies_failing: int  # whose last use failed, disabled or not
+    proxies_failing: int  # last use failed, disabled or not
 
 
 async def readiness(database: Database) -> list[VitalCheck]:
-    """Whether the database answers, and its schema is the one this release knows."""
+    """Whether the database responds and its schema is the one of this release."""
     try:
         await database.require_schema()
     except UnavailableError:
-        said = "is not the one this release needs"
+        message = "is not the one this release needs"
         return [
-            VitalCheck("database", ok=True, said="answers"),
-            VitalCheck("schema", ok=False, said=said),
+            VitalCheck("database", ok=True, said="responds"),
+            VitalCheck("schema", ok=False, said=message),
         ]
     except LOST_CONNECTION:
-        return [VitalCheck("database", ok=False, said="does not answer")]
+        return [VitalCheck("database", ok=False, said="does not respond")]
     return [
-        VitalCheck("database", ok=True, said="answers"),
+        VitalCheck("database", ok=True, said="responds"),
         VitalCheck("schema", ok=True, said="is current"),
     ]
 
 
 async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
-    """A handful of counts, and what is wrong; `board` holds the alarms of this process."""
+    """A few counts and current problems; `board` holds the alarms of this process."""
     proxies = await registry.standing(database)
     return Vitals(
         await database.revision(),
@@ -76,5 +76,5 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
 
 
 def are_many(found: Vitals) -> bool:
-    """Whether there are so many jobs that nobody should wait for their count."""
+    """Whether there are too many jobs to count quickly."""
     return sum(sum(states.values()) for states in found.jobs.values()) > lists.MANY

@@ -1,1 +1,1 @@
-"""May we? Domains: submission, approval and the rules that decide."""
+"""Domains: submission, approval, crawl terms and the rules of status changes."""

@@ -1,4 +1,4 @@
-"""Looking through the domains: filters, search, order, and pages of a list, one statement each."""
+"""The domain list of the console: filters, search, order and pages, one statement each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from uuid import UUID
 
 from messor.store.database import Connection, Database
 
-MOST = 10_000  # rows that a list can be paged through; a search is quicker
+MOST = 10_000  # maximum rows of a paged list; a search is faster beyond
 
-VIEWS = {  # lists that people want often, each a condition of its own
+VIEWS = {  # frequent lists, each a condition
     "all": "true",
     "approved": "d.status = 'approved'",
     "pending": "d.status = 'pending_review' OR d.review_reason IS NOT NULL",
@@ -26,7 +26,7 @@ ORDERS = {
     "pages": "d.pages_known DESC, d.domain",
 }
 
-# Of all hosts only where the order or the view asks for it.
+# All hosts are joined only where the order or view needs it.
 SCRAPED = """
   LEFT JOIN (SELECT domain_id, max(last_request_at) AS last_scraped_at FROM messor.hosts GROUP BY 1) s
          ON s.domain_id = d.id
@@ -76,7 +76,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class DomainView:
-    """What somebody wants to see of the domains; what is not known is left out."""
+    """Filters of the domain list; unknown values are ignored."""
 
     view: str = "all"
     order: str = "name"
@@ -88,7 +88,7 @@ class DomainView:
 async def look_through(
     source: Connection | Database, look: DomainView, *, limit: int = 50, offset: int = 0
 ) -> tuple[list[Listed], int]:
-    """A page of the list, and how many there are in all; past the end both are empty."""
+    """A page of the list and the total; past the end both are empty."""
     view, order = VIEWS[look.view], ORDERS[look.order]
     scraped = SCRAPED if "s.last_scraped_at" in view + order else ""
     sql = LIST.format(view=view, order=order, scraped=scraped)
@@ -100,5 +100,5 @@ async def look_through(
 
 
 async def counts(source: Connection | Database) -> dict[str, int]:
-    """Domains by status."""
+    """Number of domains by status."""
     return {row["status"]: row["domains"] for row in await source.fetch(COUNTS)}

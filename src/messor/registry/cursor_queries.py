@@ -1,4 +1,4 @@
-"""Paging: domains by what they are, a page after a cursor, for programs that read them all."""
+"""Cursor pages of domains, for programs that read them all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SELECT {COLUMNS} FROM messor.domains
 
 @dataclass(frozen=True, slots=True)
 class DomainSelection:
-    """Which domains are wanted; None: any."""
+    """Filters of domains; None matches any."""
 
     status: str | None = None
     processing: str | None = None
@@ -31,19 +31,19 @@ class DomainSelection:
 
 async def browse(
     source: Connection | Database,
-    sieve: DomainSelection,
+    selection: DomainSelection,
     *,
     after: tuple[datetime, UUID] | None = None,
     limit: int = 50,
 ) -> Sequence[Domain]:
-    """Domains, the newest first; `after` is (created_at, id) of the last one seen."""
+    """Domains, newest first; `after` is (created_at, id) of the last row seen."""
     before, last = after if after is not None else (None, None)
     rows = await source.fetch(
         BROWSE,
-        sieve.status,
-        sieve.processing,
-        sieve.containing,
-        sieve.trusted,
+        selection.status,
+        selection.processing,
+        selection.containing,
+        selection.trusted,
         before,
         last,
         limit,

@@ -1,7 +1,7 @@
-"""Domains: what may be harvested, who asked, who decided and why.
+"""Domains: what may be crawled, who submitted it, who decided and why.
 
-Status changes go through the table of `registry.life`; each leaves an event. What approval sets
-in motion (hosts, lanes, seed pages) is the engine's to arrange.
+Status changes follow the table of `registry.life`; each records an event. Effects of an approval
+(hosts, lanes, seed pages) are left to `governance`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 MAX_CONTEXT = 4_000
 MAX_REASON = 2_000
 MAX_NAME = 253
-# What steers terminals and turns the direction of text; tabs and line ends may stay.
+# Characters that control terminals or change text direction; tabs and line ends are allowed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 
@@ -60,7 +60,7 @@ COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_t
   (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
     AS last_scraped_at"""
 
-# Who asked first, and everybody after, is kept beside the domain.
+# The first submitter and all later ones are stored beside the domain.
 INSERT = f"""
 WITH made AS (
   INSERT INTO messor.domains (id, domain, base_url, submitted_by, submitter_type,
@@ -121,7 +121,7 @@ LOCK = "SELECT FROM messor.domains WHERE domain = $1 FOR NO KEY UPDATE"
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """One row of the registry."""
+    """A row of the registry."""
 
     id: UUID
     domain: str
@@ -153,7 +153,7 @@ class Domain:
     verify_tls: bool
     created_at: datetime
     domain_class: str
-    review_reason: str | None  # why a reviewer should look again
+    review_reason: str | None  # why a reviewer should check it again
     last_processed_at: datetime | None  # this and the following: see registry.processing
     processing_count: int
     best_confidence_score: float | None
@@ -161,21 +161,21 @@ class Domain:
     low_quality_candidate_count: int
     no_funds_year: int | None
     failure_reason: str | None
-    failure_count: int  # in a row
+    failure_count: int  # consecutive
     retry_after: datetime | None
     last_scraped_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a person typed, understood: the domain it belongs to and the URL to start from."""
+    """Parsed input: the domain it belongs to and the URL to start from."""
 
     domain: str
     base_url: str
 
     @classmethod
     def understand(cls, text: str) -> Submission:
-        """Take a domain, a host or a URL; a bare name is tried over https."""
+        """Parse a domain, a host or a URL; a bare name gets https."""
         text = text.strip()
         url = parse(text if "://" in text else f"https://{text}")
         if url is None:
@@ -190,8 +190,7 @@ class Submission:
             )
         if len(url.host) > MAX_NAME or not all(map(_LABEL.fullmatch, url.host.split("."))):
             raise UsageError(
-                f"{url.host[:200]!r} is not a name that DNS can hold. "
-                "Give a domain such as example.org."
+                f"{url.host[:200]!r} is not a valid DNS name. Give a domain such as example.org."
             )
         return cls(domain, f"{url.scheme}://{url.authority}/")
 
@@ -206,11 +205,11 @@ async def submit(
     max_crawl_depth: int = 3,
     contact: str | None = None,
 ) -> tuple[Domain, bool]:
-    """Ask for a domain; answers it and whether it is new. A known one stays as it is."""
+    """Submit a domain; returns it and whether it is new. A known one is unchanged."""
     context = checked(context, "context", MAX_CONTEXT)
     low, high = RANGES["max_crawl_depth"]
     if not low <= max_crawl_depth <= high:
-        raise UsageError(f"The depth must lie between {low} and {high}, not be {max_crawl_depth}.")
+        raise UsageError(f"The depth must be between {low} and {high}, not {max_crawl_depth}.")
     row = await connection.fetchrow(
         INSERT,
         new_id(),
@@ -240,15 +239,15 @@ async def move(
     reason: str | None = None,
     **detail: Any,
 ) -> Domain:
-    """Change a domain's status, if the table of transitions allows it."""
+    """Change a domain's status if the transition table allows it."""
     reason = checked(reason, "reason", MAX_REASON)
     if status not in TRANSITIONS[domain.status]:
         raise ConflictError(
-            f"{domain.domain} is {domain.status}{decided(domain)}; from there it can become "
+            f"{domain.domain} is {domain.status}{decided(domain)}; it can become "
             f"{steps_from(TRANSITIONS, domain.status)}, not {status}."
         )
     if status in NEEDS_REASON and reason is None:
-        raise UsageError(f"Say why {domain.domain} becomes {status}: a reason is required.")
+        raise UsageError(f"Give a reason why {domain.domain} becomes {status}.")
     again = reason if status == "pending_review" and domain.status == "approved" else None
     row = await connection.fetchrow(
         MOVE, domain.id, status, actor, reason, domain.status, status in KEEPS_TRUST, again
@@ -266,22 +265,22 @@ async def move(
 
 
 def overtaken(seen: str, now: Domain) -> ConflictError:
-    """For a reviewer who decides what another decided since they looked."""
+    """The conflict when somebody else decided since the reviewer loaded the domain."""
     return ConflictError(
-        f"{now.domain} was {seen} when you looked and is {now.status} now{decided(now)}; "
-        "look at it again before you decide."
+        f"{now.domain} was {seen} when you opened it and is {now.status} now{decided(now)}; "
+        "check it again before you decide."
     )
 
 
 def decided(domain: Domain) -> str:
-    """Who brought a domain where it stands, for a sentence."""
+    """Clause naming who decided a domain's status."""
     if domain.reviewed_by is None or domain.reviewed_at is None:
         return ""
     return f" (decided by {domain.reviewed_by} on {domain.reviewed_at:%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def checked(text: str | None, what: str, longest: int) -> str | None:
-    """What a person wrote, fit to be stored and shown anywhere; None when it says nothing."""
+    """Text that is safe to store and display; None if blank."""
     text = _CONTROLS.sub("", text or "").strip()
     if len(text) > longest:
         raise UsageError(f"The {what} is longer than {longest} characters.")
@@ -291,7 +290,7 @@ def checked(text: str | None, what: str, longest: int) -> str | None:
 async def configure(
     connection: Connection, domain: Domain, *, actor: str, **terms: Unpack[Terms]
 ) -> Domain:
-    """Change how a domain is crawled; only what is given changes. New visits go by it."""
+    """Change a domain's crawl terms; only given ones change. They apply to new visits."""
     given = understand(terms)
     row = await connection.fetchrow(CONFIGURE, domain.id, *given.values())
     assert row is not None
@@ -303,9 +302,9 @@ async def configure(
 async def restore(
     connection: Connection, domain: Domain, names: Collection[str], *, actor: str
 ) -> Domain:
-    """Take back a domain's own delay or rhythm, so that the usual one holds again."""
+    """Reset a domain's own delay or frequency to the default."""
     if not names or not TERM_COLUMNS.keys() >= set(names):
-        raise UsageError(f"Only {' and '.join(TERM_COLUMNS)} can be taken back.")
+        raise UsageError(f"Only {' and '.join(TERM_COLUMNS)} can be reset.")
     row = await connection.fetchrow(RESTORE, domain.id, list(names))
     assert row is not None
     changes = {TERM_COLUMNS[name]: None for name in names}
@@ -316,12 +315,12 @@ async def restore(
 async def get(source: Connection | Database, name: str) -> Domain:
     row = await source.fetchrow(f"SELECT {COLUMNS} FROM messor.domains WHERE domain = $1", name)
     if row is None:
-        raise NotFoundError(f"{name} is not known. Submit it: messor domains submit {name}")
+        raise NotFoundError(f"Unknown domain {name}. Submit it: messor domains submit {name}")
     return Domain(**row)
 
 
 async def lock(connection: Connection, name: str) -> Domain:
-    """The domain as it stands, and stays until the caller's transaction ends."""
+    """The domain, locked until the caller's transaction ends."""
     await connection.execute(LOCK, name)
     return await get(connection, name)
 

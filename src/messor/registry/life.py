@@ -1,14 +1,14 @@
-"""The life of a domain as one table: which steps each of its two axes may take, and what each needs.
+"""Domain life cycle: allowed transitions of status and processing, and what each requires.
 
-`status` is governance: may we? `processing` is how the search for its worth went. Everything that
-changes either asks here first; docs/domain-life.md draws the same table. Nothing here is stored.
+`status` is governance; `processing` is the progress of the search for funds. Every change of either
+is checked here; docs/domain-life.md shows the same table. Nothing is stored here.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-# From each status, the statuses a reviewer may move a domain to.
+# Statuses that a reviewer may move a domain to, by current status.
 TRANSITIONS: dict[str, set[str]] = {
     "pending_review": {"approved", "rejected", "blacklisted"},
     "approved": {"pending_review", "suspended", "blacklisted"},
@@ -17,7 +17,7 @@ TRANSITIONS: dict[str, set[str]] = {
     "blacklisted": set(),
 }
 
-# The same for processing. A blacklisted domain takes none of these steps.
+# The same for processing; a blacklisted domain takes none of these steps.
 PROCESSING: dict[str, set[str]] = {
     "discovered": {"processing", "no_funds_this_year"},
     "processing": {
@@ -33,7 +33,7 @@ PROCESSING: dict[str, set[str]] = {
 }
 
 NEEDS_REASON = {"rejected", "blacklisted"}
-# Trust is given to an approved domain, and outlasts only its suspension.
+# Only an approved domain can be trusted; trust survives only suspension.
 KEEPS_TRUST = {"approved", "suspended"}
 
 EVENT_TYPES = {
@@ -45,23 +45,23 @@ EVENT_TYPES = {
     "approved → pending_review": "domain.review_asked",
 }
 
-LOW_QUALITY_MARKS = 3  # candidates below the threshold, and none above, mark a domain
-THRESHOLD = 0.6  # the confidence from which a candidate counts as high quality
+LOW_QUALITY_MARKS = 3  # a domain with only candidates below the threshold is marked
+THRESHOLD = 0.6  # minimum confidence of a high-quality candidate
 NO_FUNDS_YEARS = (2020, 2100)
 
 BACK_OFF = (timedelta(hours=1), timedelta(hours=4), timedelta(days=1), timedelta(weeks=1))
 
 
 def event_type(before: str, after: str) -> str:
-    """What a step of the status is called in the ledger."""
+    """The event type of a status change."""
     return EVENT_TYPES.get(f"{before} → {after}", EVENT_TYPES[after])
 
 
 def back_off(failures: int) -> timedelta:
-    """How long a domain is left alone after so many failures in a row: weekly in the end."""
+    """How long a domain rests after so many consecutive failures; at most a week."""
     return BACK_OFF[min(failures, len(BACK_OFF)) - 1]
 
 
 def steps_from(table: dict[str, set[str]], before: str) -> str:
-    """The legal steps, for a sentence."""
+    """The allowed transitions, as text."""
     return ", ".join(sorted(table[before])) or "nothing"

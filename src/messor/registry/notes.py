@@ -1,4 +1,4 @@
-"""What reviewers say of a domain beside deciding: notes, trust, and that it should be looked at again."""
+"""What reviewers record besides decisions: notes, trust, class and requests for another review."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RETURNING {COLUMNS}
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What somebody wrote about a domain."""
+    """A note about a domain."""
 
     id: UUID
     author: str
@@ -48,10 +48,10 @@ class Note:
 
 
 async def add(connection: Connection, domain: Domain, body: str, *, actor: str) -> Note:
-    """Keep a note with a domain."""
+    """Store a note about a domain."""
     text = checked(body, "note", MAX_NOTE)
     if text is None:
-        raise UsageError("A note needs words.")
+        raise UsageError("The note is empty; write some text.")
     row = await connection.fetchrow(ADD, new_id(), domain.id, actor, text)
     assert row is not None
     note = Note(*row)
@@ -64,7 +64,7 @@ async def of_domain(source: Connection | Database, domain: Domain, limit: int = 
 
 
 async def trust(connection: Connection, domain: Domain, *, actor: str, trusted: bool) -> Domain:
-    """Take URLs of a domain from anyone, or no longer."""
+    """Accept URLs of a domain from anyone, or stop doing so."""
     domain = await domains.lock(connection, domain.domain)
     if domain.is_trusted_domain == trusted:
         return domain
@@ -81,10 +81,10 @@ async def trust(connection: Connection, domain: Domain, *, actor: str, trusted: 
 
 
 async def look_again(connection: Connection, domain: Domain, reason: str, *, actor: str) -> Domain:
-    """Put an approved domain before a reviewer while it goes on being harvested."""
+    """Flag an approved domain for review while its crawl continues."""
     why = checked(reason, "reason", MAX_REASON)
     if why is None:
-        raise UsageError(f"Say why {domain.domain} should be looked at again.")
+        raise UsageError(f"Give a reason why {domain.domain} should be reviewed again.")
     domain = await domains.lock(connection, domain.domain)
     if domain.status != "approved":
         raise ConflictError(
@@ -100,11 +100,11 @@ async def look_again(connection: Connection, domain: Domain, reason: str, *, act
 
 
 async def keep(connection: Connection, domain: Domain, *, actor: str) -> Domain:
-    """A reviewer looked again, and everything stays as it is."""
+    """Close a repeated review without a change."""
     domain = await domains.lock(connection, domain.domain)
     if domain.review_reason is None or domain.status != "approved":
         raise ConflictError(
-            f"Nobody asked to look again at {domain.domain}; it is {domain.status}"
+            f"No repeated review of {domain.domain} was requested; it is {domain.status}"
             f"{domains.decided(domain)}."
         )
     row = await connection.fetchrow(LOOK_AGAIN, domain.id, None)
@@ -117,9 +117,9 @@ async def keep(connection: Connection, domain: Domain, *, actor: str) -> Domain:
 async def classify(
     connection: Connection, domain: Domain, domain_class: str, *, actor: str = "system"
 ) -> Domain:
-    """Say what kind of site a domain is; another kind than before is looked at again."""
+    """Set a domain's class; a changed class flags the domain for review."""
     if checked(domain_class, "class", 100) is None:
-        raise UsageError(f"Say which class {domain.domain} has; 'unknown' is one.")
+        raise UsageError(f"Name the class of {domain.domain}; 'unknown' is one.")
     domain = await domains.lock(connection, domain.domain)
     if domain.domain_class == domain_class:
         return domain

@@ -1,6 +1,6 @@
-"""Pre-flight reports: what a first look at a domain found, kept for whoever reviews it.
+"""Pre-flight reports, stored for the reviewer of a domain.
 
-How the look is taken, and within which limits, is `crawl.preflight`'s.
+`crawl.preflight` performs the pre-flight within its limits.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ RETURNING p.domain_id
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """What three requests at most can tell of a site."""
+    """What at most three requests reveal about a site."""
 
     url: str
     reachable: bool
     said: str  # one sentence for the reviewer
     robots: str | None = None  # rules, allow_all, deny_all
     robots_reason: str | None = None
-    robots_allows: bool | None = None  # whether it lets us have the homepage
+    robots_allows: bool | None = None  # whether it allows the homepage
     crawl_delay: float | None = None
     status_code: int | None = None
     title: str | None = None
@@ -48,19 +48,19 @@ class PreflightReport:
     language: str | None = None
     leads_to: str | None = None  # where the homepage redirects
     leads_out: str | None = None  # the other domain, when it redirects to one
-    challenge: str | None = None  # who checks for robots, with what shows it
+    challenge: str | None = None  # bot protection and its evidence
     login: bool = False
     signals: list[str] = field(default_factory=list)
     sitemap: str | None = None  # its address
     sitemap_urls: int | None = None
-    sitemap_sitemaps: int | None = None  # of an index; their pages are not counted
-    https_error: str | None = None  # why it was looked at over http
+    sitemap_sitemaps: int | None = None  # of a sitemap index; their pages are not counted
+    https_error: str | None = None  # why http was used
     similar: list[Similar] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """A first look that was asked for, and its report once it was taken."""
+    """A requested pre-flight, with its report once performed."""
 
     id: UUID
     requested_by: str
@@ -82,7 +82,7 @@ def decode(report: str | None) -> PreflightReport | None:
 async def finish(
     connection: Connection, preflight_id: UUID, report: PreflightReport, requests: int
 ) -> UUID | None:
-    """Store a report; answers its domain, None when it was stored before."""
+    """Store a report; returns its domain, or None if it was already stored."""
     data: dict[str, Any] = asdict(report)
     domain_id: UUID | None = await connection.fetchval(
         FINISH, preflight_id, requests, msgspec.json.encode(data).decode()

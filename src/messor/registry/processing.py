@@ -1,7 +1,7 @@
-"""Processing: how the search for a domain's worth went, step by step of the table in `registry.life`.
+"""Processing state of domains, along the transition table in `registry.life`.
 
-Each function is one act in the caller's transaction, with its event. Which lanes rest while a
-domain does is the engine's to arrange.
+Each function is one transition in the caller's transaction, with its event. Which lanes rest with a
+domain is left to `governance`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ UPDATE messor.domains
 RETURNING {columns}
 """
 
-# Count and mark in one statement: the table's own rules tie them together.
+# Count and mark in one statement: table constraints tie them together.
 COUNT = f"""
 UPDATE messor.domains
    SET high_quality_candidate_count = high_quality_candidate_count + $2,
@@ -67,7 +67,7 @@ UPDATE messor.domains SET failure_count = 0, failure_reason = NULL, updated_at =
  WHERE id = $1 AND processing <> 'processing_failed' RETURNING {COLUMNS}
 """
 
-# What may return by itself, oldest first, a bounded number at a time.
+# Domains that may return automatically, oldest first, a bounded number at a time.
 RESTED = """
 SELECT domain FROM messor.domains
  WHERE status <> 'blacklisted' AND (
@@ -79,18 +79,18 @@ SELECT domain FROM messor.domains
 
 
 def check(domain: Domain, after: str) -> None:
-    """Raise a sentence when the table does not allow a step of processing."""
+    """Raise an error if the table does not allow a step."""
     if domain.status == "blacklisted":
         raise ConflictError(f"{domain.domain} is blacklisted and is never processed again.")
     if after not in PROCESSING[domain.processing]:
         raise ConflictError(
-            f"The processing of {domain.domain} is {domain.processing}; from there it can become "
+            f"The processing of {domain.domain} is {domain.processing}; it can become "
             f"{steps_from(PROCESSING, domain.processing)}, not {after}."
         )
 
 
 async def begin(connection: Connection, domain: Domain, *, actor: str = SYSTEM) -> Domain:
-    """Work on a domain starts, or starts again when it has rested."""
+    """Start processing a domain, or restart it after a rest."""
     if domain.processing == "processing_failed" and not await _is_past(connection, domain):
         raise ConflictError(
             f"{domain.domain} failed ({domain.failure_reason}) and rests until "
@@ -100,23 +100,23 @@ async def begin(connection: Connection, domain: Domain, *, actor: str = SYSTEM) 
 
 
 async def revive(connection: Connection, domain: Domain, *, actor: str) -> Domain:
-    """A person has a domain worked on again, however long it was to rest."""
+    """Restart processing on a person's request, whatever rest remains."""
     return await _step(connection, domain, "processing", actor)
 
 
 async def fail(
     connection: Connection, domain: Domain, reason: str, *, actor: str = SYSTEM
 ) -> Domain:
-    """Work failed for a technical reason: rest an hour, then 4, a day, a week, and weekly."""
+    """Record a technical failure: rest an hour, then 4, a day, a week, and weekly."""
     why = checked(reason, "reason", MAX_REASON)
     if why is None:
-        raise UsageError(f"Say why the processing of {domain.domain} failed.")
+        raise UsageError(f"Give a reason why the processing of {domain.domain} failed.")
     rest = back_off(domain.failure_count + 1)
     return await _step(connection, domain, "processing_failed", actor, why, rest)
 
 
 async def recover(connection: Connection, domain: Domain) -> Domain:
-    """Something good came: failures before it no longer count as being in a row."""
+    """Reset consecutive failures after a success."""
     row = await connection.fetchrow(RECOVER, domain.id)
     return domain if row is None else Domain(**row)
 
@@ -129,9 +129,9 @@ async def judged(
     session_id: Any = None,
     actor: str = SYSTEM,
 ) -> Domain:
-    """A candidate of the domain was judged: counted, and the domain marked when that decides it."""
+    """Count a judged candidate, and mark the domain when that is decisive."""
     if not 0.0 <= confidence <= 1.0:
-        raise UsageError(f"A confidence lies between 0 and 1, not at {confidence}.")
+        raise UsageError(f"Confidence must be between 0 and 1, not {confidence}.")
     domain = await domains.lock(connection, domain.domain)
     if domain.status == "blacklisted":
         raise ConflictError(f"{domain.domain} is blacklisted and is never processed again.")
@@ -153,32 +153,35 @@ async def judged(
 
 
 async def no_funds(connection: Connection, domain: Domain, year: int, *, actor: str) -> Domain:
-    """An admin says that nothing is to be had there this year; it returns in the next."""
+    """Record an admin's statement that there are no funds this year.
+
+    The domain returns in the next.
+    """
     low, high = NO_FUNDS_YEARS
     if not low <= year <= high:
-        raise UsageError(f"The year must lie between {low} and {high}, not be {year}.")
+        raise UsageError(f"The year must be between {low} and {high}, not {year}.")
     now: int = await connection.fetchval(
         "SELECT extract(year FROM messor.clock() AT TIME ZONE 'UTC')::int"
     )
     if year < now:
-        raise UsageError(f"{year} is over: {domain.domain} would return at once.")
+        raise UsageError(f"The year {year} is over: {domain.domain} would return at once.")
     return await _step(connection, domain, "no_funds_this_year", actor, year)
 
 
 async def rested(connection: Connection, limit: int = 500) -> list[str]:
-    """The domains whose rest is over."""
+    """Domains whose rest is over."""
     return [row["domain"] for row in await connection.fetch(RESTED, limit)]
 
 
 def rests_until(domain: Domain) -> datetime | None:
-    """When a domain that rests returns by itself; None when it does not rest."""
+    """When a resting domain returns automatically; None if it does not rest."""
     if domain.processing == "no_funds_this_year" and domain.no_funds_year is not None:
         return datetime.fromisoformat(f"{domain.no_funds_year + 1}-01-01T00:00:00+00:00")
     return domain.retry_after if domain.processing == "processing_failed" else None
 
 
 def _mark(before: str, high: int, low: int) -> str | None:
-    """The mark that a domain's counts give it; None while they leave it open."""
+    """The mark that follows from a domain's counts; None while undecided."""
     if high and "processed_high_quality" in PROCESSING[before]:
         return "processed_high_quality"
     if not high and low >= LOW_QUALITY_MARKS and before == "processing":
@@ -200,7 +203,7 @@ async def _step(
     if row is None:
         now = await domains.get(connection, domain.domain)
         raise ConflictError(
-            f"{now.domain} was changed by somebody else: its status is {now.status}, "
+            f"{now.domain} was changed meanwhile: its status is {now.status}, "
             f"its processing {now.processing}."
         )
     moved = Domain(**row)

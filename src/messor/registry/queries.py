@@ -1,4 +1,4 @@
-"""Reading the registry page by page: filters, a few orders, and a place to go on from."""
+"""Paged queries of the registry: filters, orders and a cursor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Order = Literal[
     "reviewed_at", "-reviewed_at", "last_processed_at", "-last_processed_at",
 ]  # fmt: skip
 
-# What stands for each order in SQL, and how its place is written; what is missing comes first.
+# The SQL of each order and the format of its cursor; missing values come first.
 _COLUMN = {
     "created_at": ("created_at", "timestamptz"),
     "domain": ("domain", "text"),
@@ -35,7 +35,7 @@ SELECT {columns}, ({key})::text AS place FROM messor.domains
 
 @dataclass(frozen=True, slots=True)
 class DomainFilter:
-    """Which domains are meant; what is not given does not matter."""
+    """Filters of domains; what is not given matches any."""
 
     status: str | None = None
     processing: str | None = None
@@ -48,7 +48,7 @@ class DomainFilter:
 
 @dataclass(frozen=True, slots=True)
 class DomainPosition:
-    """Where a list was left: the last row's value in the order, and its name."""
+    """A list position: the last row's value in the order, and its name."""
 
     value: str
     domain: str
@@ -62,7 +62,7 @@ async def listing(
     after: DomainPosition | None = None,
     limit: int = 50,
 ) -> list[tuple[Domain, DomainPosition]]:
-    """The next domains in an order, each with its place."""
+    """The next domains in an order, each with its position."""
     rows = await source.fetch(
         _statement(order),
         wanted.status,

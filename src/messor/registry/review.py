@@ -1,4 +1,4 @@
-"""The review queue: what waits for a decision, with all that a reviewer needs to take it."""
+"""The review queue: what awaits a decision, with everything a reviewer needs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from messor.store.database import Connection, Database
 
 
 def _as_json(sql: str) -> str:
-    """A statement's rows as one value."""
+    """Rows of a statement as one JSON value."""
     return f"(SELECT coalesce(jsonb_agg(to_jsonb(part)), '[]')::text FROM ({sql}) part)"
 
 
-# One statement for a page of the queue: each part is found through the domain's key.
+# One statement per page of the queue: each part is found by the domain's key.
 QUEUE = """
 SELECT d.id, d.domain, d.base_url, d.status, d.submitted_by, d.submitter_type,
        d.submission_context, d.max_crawl_depth, d.created_at, d.review_reason, d.rejection_reason,
@@ -52,17 +52,17 @@ SELECT occurred_at, type, actor, data::text AS data FROM messor.events
  WHERE domain_id = $1 AND type LIKE 'domain.%' ORDER BY occurred_at DESC, id DESC LIMIT $2
 """
 
-# Who asked, for which pages, and what was noted, in one answer; each part as its room asks for it.
+# Submitters, submitted pages and notes in one query; each part uses its module's statement.
 BESIDES = f"""
 SELECT {_as_json(submissions.OF_DOMAIN)} AS submissions, {_as_json(submissions.WAITING)} AS urls,
        {_as_json(notes.OF_DOMAIN)} AS notes
 """
-MOST_BESIDES = 200
+MAX_BESIDES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingDomain:
-    """One row of the queue."""
+    """A row of the queue."""
 
     id: UUID
     domain: str
@@ -73,11 +73,11 @@ class WaitingDomain:
     submission_context: str | None
     max_crawl_depth: int
     created_at: datetime
-    review_reason: str | None  # why it is looked at again; None for a first review
+    review_reason: str | None  # why it is reviewed again; None for a first review
     rejection_reason: str | None  # of the last decision
     domain_class: str
     policy_version: int
-    asked: int  # how often it was asked for
+    asked: int  # number of submissions
     urls_waiting: int
     notes: int
     preflight_asked_at: datetime | None
@@ -86,7 +86,7 @@ class WaitingDomain:
 
 @dataclass(frozen=True, slots=True)
 class DomainFact:
-    """What happened to a domain, once."""
+    """An event in a domain's history."""
 
     occurred_at: datetime
     type: str
@@ -96,7 +96,7 @@ class DomainFact:
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """All that a reviewer needs on one screen."""
+    """Everything a reviewer needs on one screen."""
 
     domain: Domain
     submissions: list[PastSubmission]
@@ -104,7 +104,7 @@ class Dossier:
     notes: list[Note]
     preflight: Preflight | None
     similar: list[Similar]
-    history: list[DomainFact]  # the newest first
+    history: list[DomainFact]  # newest first
 
 
 async def queue(
@@ -115,14 +115,14 @@ async def queue(
     containing: str | None = None,
     limit: int = 50,
 ) -> Sequence[WaitingDomain]:
-    """What waits, oldest first; `after` is (created_at, id) of the last row seen."""
+    """Waiting domains, oldest first; `after` is (created_at, id) of the last row seen."""
     since, last = after if after is not None else (None, None)
     rows = await source.fetch(QUEUE, since, last, submitter_type, containing, limit)
     return [WaitingDomain(**{**row, "report": preflights.decode(row["report"])}) for row in rows]
 
 
 async def count(source: Connection | Database) -> int:
-    """How many domains wait for a reviewer."""
+    """Number of domains awaiting review."""
     waiting: int = await source.fetchval(WAITING)
     return waiting
 
@@ -130,7 +130,7 @@ async def count(source: Connection | Database) -> int:
 async def dossier(source: Connection | Database, name: str) -> Dossier:
     """Everything about one domain that bears on a decision."""
     domain = await domains.get(source, name)
-    besides = await source.fetchrow(BESIDES, domain.id, MOST_BESIDES)
+    besides = await source.fetchrow(BESIDES, domain.id, MAX_BESIDES)
     assert besides is not None
     return Dossier(
         domain,
@@ -146,7 +146,7 @@ async def dossier(source: Connection | Database, name: str) -> Dossier:
 async def history(
     source: Connection | Database, domain: Domain, limit: int = 100
 ) -> list[DomainFact]:
-    """What was decided and done about a domain, by whom, the newest first."""
+    """Decisions and acts on a domain, with actors, newest first."""
     return [
         DomainFact(row["occurred_at"], row["type"], row["actor"], data_of(row["type"], row["data"]))
         for row in await source.fetch(HISTORY, domain.id, limit)

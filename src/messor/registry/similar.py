@@ -1,7 +1,7 @@
-"""Similar domains: names already known that a reviewer might take a new one for.
+"""Similar domains: known names that a reviewer might confuse with a new one.
 
-The same name under another suffix, one spelt with a letter more, less or other, and one with a word
-added. Names are compared as written; letters of other scripts that look alike are not folded.
+The same name under another suffix, one letter added, dropped or replaced, and one with a word
+added. Names are compared as written; homoglyphs are not folded.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from messor.store.database import Connection, Database
 
-MOST = 10
-SHORTEST = 4  # shorter names are near too many others
-WORD = 5  # letters that a shared beginning or end must have to mean anything
+MAX_SIMILAR = 10
+SHORTEST = 4  # shorter names resemble too many others
+WORD = 5  # minimum letters of a meaningful common prefix or suffix
 
-# By length, which the distance bounds, and by either end, one of which a single change leaves be.
+# By length, which bounds the distance, and by either end: a single change leaves one of them
+# intact.
 CANDIDATES = """
 SELECT domain, status FROM messor.domains
  WHERE domain <> $1 AND split_part(domain, '.', 1) = $2
@@ -33,7 +34,7 @@ UNION
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A known domain with a name like it, and in what."""
+    """A known domain with a similar name, and the kind of similarity."""
 
     domain: str
     status: str
@@ -41,7 +42,7 @@ class Similar:
 
 
 async def similar_to(source: Connection | Database, domain: str) -> list[Similar]:
-    """The known domains that are most like a name."""
+    """Known domains most similar to a name."""
     label = domain.partition(".")[0]
     found: list[Similar] = []
     for row in await source.fetch(CANDIDATES, domain, label, SHORTEST, WORD):
@@ -49,11 +50,11 @@ async def similar_to(source: Connection | Database, domain: str) -> list[Similar
         if likeness is not None:
             found.append(Similar(row["domain"], row["status"], likeness))
     order = ("same_name", "spelling", "word")
-    return sorted(found, key=lambda one: (order.index(one.likeness), one.domain))[:MOST]
+    return sorted(found, key=lambda one: (order.index(one.likeness), one.domain))[:MAX_SIMILAR]
 
 
 def likeness_of(one: str, other: str) -> str | None:
-    """In what two names are alike; None when they are not."""
+    """The kind of similarity of two names; None if they are not similar."""
     if one == other:
         return "same_name"
     short, long = sorted((one, other), key=len)
@@ -64,7 +65,7 @@ def likeness_of(one: str, other: str) -> str | None:
 
 
 def _is_one_change_apart(short: str, long: str) -> bool:
-    """A letter more or other, or two neighbours exchanged."""
+    """Whether one letter was added or replaced, or two neighbours were swapped."""
     start = 0
     while start < len(short) and short[start] == long[start]:
         start += 1

@@ -1,7 +1,7 @@
-"""Submissions: what comes of asking for a domain, whatever is known of it already.
+"""Submissions: the result of submitting a domain, new or known.
 
-Everybody who asked is kept, with their words. URLs that wait for their domain are remembered here;
-putting them on the frontier is the engine's.
+Every submission is stored with its context. URLs that wait for their domain are stored here; adding
+them to the frontier is left to `governance`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from messor.registry.terms import RANGES
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, canonical, url_hash
 
-MOST_URLS = 1_000  # that wait for one domain
-MOST_SUBMISSIONS = 200  # of one domain by people without an account
+MAX_URLS = 1_000  # waiting for one domain
+MAX_SUBMISSIONS = 200  # for one domain, by people without an account
 SUBMITTERS = ("admin", "public_user", "system")
 
-# What a person should know when they choose a depth.
+# Advice for the choice of a depth.
 DEPTH_GUIDANCE = (
     (0, "Homepage only: for single-page sites"),
     (1, "Homepage and direct links: for small sites"),
     (2, "Recommended for small sites"),
     (3, "Recommended: for medium sites; the default"),
-    (4, "Caution: large sites can be slow; watch how it goes"),
+    (4, "Caution: large sites can be slow; watch the progress"),
 )
 
 ASK = """
@@ -78,27 +78,29 @@ SELECT EXISTS (SELECT FROM messor.erasures WHERE kind = 'person' AND key = messo
 
 @dataclass(frozen=True, slots=True)
 class Submitter:
-    """Who asks, as what, and where they can be reached."""
+    """Who submits, in which role, and their contact."""
 
     actor: str
     submitter_type: str = "admin"
-    contact: str | None = None  # for a notice; personal, so kept apart from the domain
+    contact: str | None = None  # for a notice; personal data, so stored apart from the domain
 
     def __post_init__(self) -> None:
         if self.submitter_type not in SUBMITTERS:
             raise UsageError(f"A submitter is {' or '.join(SUBMITTERS)}.")
         if self.contact is not None and (len(self.contact) > 320 or "\x00" in self.contact):
-            raise UsageError("The contact is too long for an address.")
+            raise UsageError(
+                "The contact is too long for an address; give an email address or URL."
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """What came of a submission, with a sentence for whoever asked."""
+    """The result of a submission, with a message for the submitter."""
 
     outcome: str  # new, resubmitted, pending, approved, suspended, rejected, blacklisted
     domain: Domain
     said: str
-    asks: str | None = None  # a question to the person: rescrape, or context
+    asks: str | None = None  # offered to the person: rescrape, or context
 
     @property
     def taken(self) -> bool:
@@ -107,7 +109,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class PastSubmission:
-    """One time that somebody asked for a domain."""
+    """One submission of a domain."""
 
     submitted_by: str
     submitter_type: str
@@ -119,7 +121,7 @@ class PastSubmission:
 
 @dataclass(frozen=True, slots=True)
 class WaitingUrl:
-    """A URL that is crawled when its domain is approved."""
+    """A URL that is crawled once its domain is approved."""
 
     url: str
     submitted_by: str
@@ -135,7 +137,7 @@ async def ask(
     context: str | None = None,
     max_crawl_depth: int = 3,
 ) -> Submitted:
-    """Ask for a domain; a rejected one comes back to the queue with words that are new."""
+    """Submit a domain; a rejected one returns to the queue with new context."""
     asker = await _reachable(connection, asker)
     domain, new = await domains.submit(
         connection,
@@ -152,11 +154,11 @@ async def ask(
     context = checked(context, "context", MAX_CONTEXT)
     if domain.status == "rejected" and context and context != domain.submission_context:
         _check_depth(max_crawl_depth)
-        await _check_crowd(connection, domain, asker)
+        await _check_public_limit(connection, domain, asker)
         await _keep(connection, domain, asker, context, max_crawl_depth)
         return await _resubmit(connection, domain, asker, context, max_crawl_depth)
     if domain.status == "pending_review" and context:
-        await _check_crowd(connection, domain, asker)
+        await _check_public_limit(connection, domain, asker)
         await _keep(connection, domain, asker, context, max_crawl_depth)
     return _as_it_stands(domain)
 
@@ -195,23 +197,25 @@ async def _keep(
     await connection.execute(ASK, new_id(), domain.id, asker.actor, kind, contact, context, depth)
 
 
-async def _check_crowd(connection: Connection, domain: Domain, asker: Submitter) -> None:
-    """The public may not fill the table with one domain."""
+async def _check_public_limit(connection: Connection, domain: Domain, asker: Submitter) -> None:
+    """Limit public submissions of one domain."""
     if asker.submitter_type != "public_user":
         return
-    asked: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
-    if asked >= MOST_SUBMISSIONS:
-        raise ConflictError(f"{domain.domain} was asked for often enough; a reviewer will look.")
+    count: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
+    if count >= MAX_SUBMISSIONS:
+        raise ConflictError(
+            f"{domain.domain} was submitted often enough; a reviewer will check it."
+        )
 
 
 def _check_depth(depth: int) -> None:
     low, high = RANGES["max_crawl_depth"]
     if not low <= depth <= high:
-        raise UsageError(f"The depth must lie between {low} and {high}, not be {depth}.")
+        raise UsageError(f"The depth must be between {low} and {high}, not {depth}.")
 
 
 async def _reachable(connection: Connection, asker: Submitter) -> Submitter:
-    """Without the contact when its owner had it erased for good."""
+    """Drop the contact if its owner had it erased."""
     contact = (asker.contact or "").strip() or None
     if contact and await connection.fetchval(FORGOTTEN, contact):
         contact = None
@@ -219,20 +223,22 @@ async def _reachable(connection: Connection, asker: Submitter) -> Submitter:
 
 
 async def check_erased(connection: Connection, domain: str, url: Url) -> None:
-    """Raise a sentence for what was erased and must stay so."""
+    """Raise an error for a URL that was erased."""
     reason = await connection.fetchval(ERASED, domain, canonical(url))
     if reason is not None:
-        raise ConflictError(f"{url.href} was erased and must not be kept: {reason}")
+        raise ConflictError(f"{url.href} was erased and must not be stored: {reason}")
 
 
 async def remember(connection: Connection, domain: Domain, url: Url, asker: Submitter) -> bool:
-    """Keep a URL until its domain is approved; answers whether it was not waiting yet."""
+    """Store a URL until its domain is approved; returns whether it is new."""
     waiting = await connection.fetchval(
         "SELECT count(*) FROM messor.submitted_urls WHERE domain_id = $1 AND taken_at IS NULL",
         domain.id,
     )
-    if waiting >= MOST_URLS:
-        raise ConflictError(f"{waiting} URLs wait for {domain.domain} already; no more are taken.")
+    if waiting >= MAX_URLS:
+        raise ConflictError(
+            f"{waiting} URLs already wait for {domain.domain}; no more are accepted."
+        )
     fresh = await connection.fetchval(
         REMEMBER, domain.id, url_hash(url), url.href, asker.actor, asker.submitter_type
     )
@@ -245,17 +251,17 @@ async def remember(connection: Connection, domain: Domain, url: Url, asker: Subm
 async def waiting_urls(
     source: Connection | Database, domain: Domain, limit: int = 100
 ) -> list[WaitingUrl]:
-    """URLs that wait for their domain, in the order they came."""
+    """URLs that wait for their domain, in order of submission."""
     return [WaitingUrl(*row) for row in await source.fetch(WAITING, domain.id, limit)]
 
 
 async def take_urls(connection: Connection, domain_id: UUID) -> Sequence[str]:
-    """The URLs that waited, for whoever puts them on the frontier in this transaction."""
+    """Take the waiting URLs, to be added to the frontier in this transaction."""
     return [row["url"] for row in await connection.fetch(TAKE, domain_id)]
 
 
 async def past(
     source: Connection | Database, domain: Domain, limit: int = 50
 ) -> list[PastSubmission]:
-    """Everybody who asked for a domain, the first one first."""
+    """All submissions of a domain, oldest first."""
     return [PastSubmission(*row) for row in await source.fetch(OF_DOMAIN, domain.id, limit)]

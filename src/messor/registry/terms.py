@@ -1,4 +1,4 @@
-"""Terms: how a domain is crawled, as a reviewer may set it, and what each term can be."""
+"""Terms: how a domain is crawled, as set by a reviewer, and the allowed values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from messor.errors import UsageError
 
 
 class Terms(TypedDict, total=False):
-    """What is missing or None stays as it is."""
+    """Missing or None leaves a term unchanged."""
 
-    delay: float | None  # seconds between requests to a host of it, instead of the usual
+    delay: float | None  # seconds between requests to one of its hosts, instead of the default
     max_concurrent_requests: int | None
     max_crawl_depth: int | None
     page_budget: int | None
@@ -25,17 +25,17 @@ class Terms(TypedDict, total=False):
     verify_tls: bool | None
 
 
-# The terms whose columns have other names: those that a domain need not have of its own.
+# Terms with other column names: those a domain need not have of its own.
 COLUMNS = {"delay": "crawl_delay_seconds", "every_hours": "scrape_frequency_hours"}
 
 # The first of each is the default.
 CHOICES = {
-    "harvest": ("site", "asked"),  # all its pages, or only those somebody asks for
-    "on_block": ("respect", "failover"),  # wait, or let another provider ask
-    "render": ("auto", "never"),  # whether other providers than HTTP may be asked at all
+    "harvest": ("site", "asked"),  # all its pages, or only requested ones
+    "on_block": ("respect", "failover"),  # wait, or use another provider
+    "render": ("auto", "never"),  # whether providers other than HTTP may be used
     "directives": ("respect", "ignore"),  # noindex and nofollow
     "reservations": ("record", "respect"),  # rights reserved against text and data mining
-    "robots_forbidden": ("allow", "deny"),  # what 401 and 403 for robots.txt mean
+    "robots_forbidden": ("allow", "deny"),  # meaning of 401 and 403 for robots.txt
     "proxies": ("none", "pool"),
 }
 
@@ -49,7 +49,7 @@ RANGES = {
 
 
 def understand(terms: Terms) -> dict[str, Any]:
-    """Every term by its column, None where it stays as it is; raises a sentence about nonsense."""
+    """Every term by column, None where unchanged; raises an error for invalid values."""
     given: dict[str, Any] = {}
     for name in Terms.__annotations__:
         value = terms.get(name)
@@ -62,6 +62,6 @@ def understand(terms: Terms) -> dict[str, Any]:
 def _check(name: str, value: Any) -> None:
     choices, bounds = CHOICES.get(name), RANGES.get(name)
     if choices is not None and value not in choices:
-        raise UsageError(f"{name} can be {' or '.join(choices)}, not {str(value)[:50]!r}.")
+        raise UsageError(f"{name} must be {' or '.join(choices)}, not {str(value)[:50]!r}.")
     if bounds is not None and not bounds[0] <= value <= bounds[1]:
-        raise UsageError(f"{name} must lie between {bounds[0]} and {bounds[1]}, not be {value}.")
+        raise UsageError(f"{name} must be between {bounds[0]} and {bounds[1]}, not {value}.")

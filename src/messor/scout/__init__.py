@@ -1,1 +1,1 @@
-"""Where is more? Search engines, keywords, result pages, judges and candidates."""
+"""Discovery: search engines, keywords, result pages, judges and candidates."""

@@ -1,6 +1,6 @@
-"""Candidates to look at: the queue of those that wait, and all that bears on a decision about one.
+"""Queries of candidates: the review queue, and everything that bears on a decision.
 
-Nothing is written here: the steps of a candidate are `scout.candidates`.
+Nothing is written here: `scout.candidates` has the transitions.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from messor.scout import candidates
 from messor.scout.candidates import COLUMNS, FROM, Candidate, StatedRecord
 from messor.store.database import Connection, Database
 
-MOST_BESIDE = 10
-MOST_RECORDS = 20
+MAX_BESIDE = 10
+MAX_RECORDS = 20
 Place = tuple[float, UUID]
 
-# $1 vertical, $2 statuses, $3 session, $4 part of an address or a title, $5 and $6 the place before.
+# $1 vertical, $2 statuses, $3 session, $4 part of a URL or title, $5 and $6 the cursor.
 QUEUE = f"""
 SELECT {COLUMNS} {FROM}
  WHERE ($1::text IS NULL OR v.name = $1) AND c.status = ANY ($2::text[])
@@ -36,9 +36,9 @@ SELECT judge, score, weight, explanation FROM messor.judgements
 """
 BESIDE = f"""
 SELECT {COLUMNS} {FROM} WHERE c.domain = $1 AND c.id <> $2
- ORDER BY c.created_at DESC, c.id LIMIT {MOST_BESIDE}
+ ORDER BY c.created_at DESC, c.id LIMIT {MAX_BESIDE}
 """
-# Where the very address stood when it was judged, and what is known of its domain since.
+# The URL's position when it was judged, and what is known of its domain since.
 ABOUT = """
 SELECT d.status, d.domain_class, d.pages_known, d.processing, o.name AS organisation,
        (SELECT s.id FROM messor.serp_snapshots s
@@ -55,7 +55,7 @@ SELECT d.status, d.domain_class, d.pages_known, d.processing, o.name AS organisa
 
 @dataclass(frozen=True, slots=True)
 class JudgeOpinion:
-    """What one judge said, and what it adds to the confidence."""
+    """One judge's statement, and its contribution to the confidence."""
 
     judge: str
     score: float
@@ -78,7 +78,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class CandidateDossier:
-    """All that bears on a decision."""
+    """Everything that bears on a decision."""
 
     candidate: Candidate
     opinions: list[JudgeOpinion]
@@ -97,7 +97,7 @@ async def queue(
     after: Place | None = None,
     limit: int = 50,
 ) -> list[Candidate]:
-    """Candidates of some statuses, the most trusted first."""
+    """Candidates of some statuses, highest confidence first."""
     given = (vertical, list(statuses), session_id, containing, *(after or (None, None)), limit)
     return [Candidate.of(row) for row in await source.fetch(QUEUE, *given)]
 
@@ -108,7 +108,7 @@ async def counts(source: Connection | Database, vertical: str | None = None) -> 
 
 
 async def dossier(source: Connection | Database, candidate_id: UUID) -> CandidateDossier:
-    """One candidate with its judges, its domain and its neighbours; raises when there is none."""
+    """One candidate with its judges, its domain and its neighbours; raises if there is none."""
     candidate = await candidates.get(source, candidate_id)
     about = await source.fetchrow(ABOUT, candidate_id)
     assert about is not None, "it was there a moment ago"
@@ -118,12 +118,12 @@ async def dossier(source: Connection | Database, candidate_id: UUID) -> Candidat
         await opinions(source, candidate_id),
         About(**about),
         [Candidate.of(row) for row in beside],
-        await candidates.records_of(source, candidate_id, MOST_RECORDS),
+        await candidates.records_of(source, candidate_id, MAX_RECORDS),
     )
 
 
 async def opinions(source: Connection | Database, candidate_id: UUID) -> list[JudgeOpinion]:
-    """What the judges said, the weightiest first; contributions add up to the confidence."""
+    """The judges' statements, weightiest first; contributions add up to the confidence."""
     rows = await source.fetch(JUDGES, candidate_id)
     whole = sum(row["weight"] for row in rows)
     return [
@@ -133,5 +133,5 @@ async def opinions(source: Connection | Database, candidate_id: UUID) -> list[Ju
 
 
 def place_of(candidate: Candidate) -> tuple[float, UUID]:
-    """Where a list goes on after a candidate."""
+    """The cursor after a candidate."""
     return candidate.confidence_score, candidate.id

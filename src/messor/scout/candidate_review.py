@@ -1,4 +1,4 @@
-"""What a reviewer does about a candidate in one act; its steps are those of `scout.candidates`."""
+"""A reviewer's act on a candidate; transitions are in `scout.candidates`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ async def decide(
     reason: str | None = None,
     seen: str | None = None,
 ) -> Candidate:
-    """Take a candidate up, approve or reject it; who decides on what nobody took up has taken it up.
+    """Assign, approve or reject a candidate; a decision on an unassigned one assigns it first.
 
-    With `seen`, the status that was looked at, it is refused when that is no longer so.
+    `seen` is the status the reviewer saw; the act is refused if it has changed.
     """
     found = await candidates.get(connection, candidate_id)
     _check(found, act, reason, seen)
@@ -37,16 +37,16 @@ async def decide(
 
 
 def _check(found: Candidate, act: str, reason: str | None, seen: str | None) -> None:
-    """Raise a sentence for what cannot be done; before anything is written."""
+    """Raise an error for an invalid act before anything is written."""
     if act not in ACTS:
-        raise UsageError(f"What can be done with a candidate: {', '.join(ACTS)}.")
+        raise UsageError(f"Choose an act: {', '.join(ACTS)}.")
     if seen is not None and seen != found.status:
-        raise ConflictError(f"{found.url} was {seen} when you looked and is {found.status}.")
+        raise ConflictError(f"{found.url} was {seen} when you opened it and is {found.status} now.")
     if found.status in (APPROVED, REJECTED):
-        raise ConflictError(f"{found.url} is {found.status} already.")
+        raise ConflictError(f"{found.url} is already {found.status}.")
     if found.status not in (PENDING_REVIEW, IN_REVIEW):
-        raise ConflictError(f"{found.url} is {found.status}: it does not wait for review.")
+        raise ConflictError(f"{found.url} is {found.status}: it does not await review.")
     if act == "take" and found.status == IN_REVIEW:
-        raise ConflictError(f"{found.url} was taken up already.")
+        raise ConflictError(f"{found.url} is already assigned.")
     if act == "reject" and not (reason or "").strip():
-        raise UsageError("Say why: to reject needs a reason.")
+        raise UsageError("Give a reason for the rejection.")

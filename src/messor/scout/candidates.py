@@ -3,8 +3,8 @@
     PENDING_CRAWL → PENDING_REVIEW → IN_REVIEW → APPROVED or REJECTED
     SKIPPED_LOW_CONFIDENCE (the end)
 
-The threshold is fixed; the table itself keeps the steps and what each needs. Having candidates
-crawled is the engine's.
+The threshold is fixed; table constraints enforce the transitions and what each needs. Crawling
+candidates is left to `governance`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PENDING_CRAWL, PENDING_REVIEW = "PENDING_CRAWL", "PENDING_REVIEW"
 IN_REVIEW, APPROVED, REJECTED = "IN_REVIEW", "APPROVED", "REJECTED"
 SKIPPED = "SKIPPED_LOW_CONFIDENCE"
 
-# From each status, those that may follow.
+# Allowed transitions by status.
 TRANSITIONS: dict[str, set[str]] = {
     PENDING_CRAWL: {PENDING_REVIEW},
     PENDING_REVIEW: {IN_REVIEW},
@@ -70,7 +70,7 @@ UPDATE messor.candidates
        review_reason = $6
  WHERE id = $1 AND status = $2 RETURNING id
 """
-# What is read now is surer than what was guessed from a title.
+# Extracted data is more certain than a guess from a title.
 NAMED = """
 UPDATE messor.candidates c
    SET organisation_name = coalesce((SELECT r.data ->> 'name' FROM messor.candidate_records r
@@ -82,7 +82,7 @@ UPDATE messor.candidates c
          ORDER BY r.kind, r.confidence DESC, r.record_id LIMIT 1), c.program_name)
  WHERE c.id = $1
 """
-# Candidates of phase 2: those whose domain a reviewer has approved, and that nobody asked for yet.
+# Candidates of phase 2: their domain is approved, and their crawl was not requested yet.
 READY = f"""
 SELECT {COLUMNS} {FROM} JOIN messor.domains d ON d.id = c.domain_id
  WHERE c.status = 'PENDING_CRAWL' AND c.page_id IS NULL AND d.status = 'approved' AND d.active
@@ -96,7 +96,7 @@ SELECT r.record_id, r.kind, r.confidence, r.on_page, p.url, r.data
   FROM messor.candidate_records r LEFT JOIN messor.pages p ON p.id = r.page_id
  WHERE r.candidate_id = $1 ORDER BY r.on_page DESC, r.kind, r.confidence DESC, r.record_id LIMIT $2
 """
-# Its own name for itself, if the domain states one and has no owner in the vertical.
+# The domain's stated name, if it has one and no owner in the vertical.
 NEW_OWNER = """
 SELECT c.domain, (SELECT r.data ->> 'name' FROM messor.candidate_records r
                    WHERE r.candidate_id = c.id AND r.kind = 'organisation'
@@ -115,7 +115,7 @@ SELECT {COLUMNS} {FROM}
 
 @dataclass(frozen=True, slots=True)
 class StatedRecord:
-    """What a candidate's page, or another one of its domain, states."""
+    """A statement of a candidate's page, or of another page of its domain."""
 
     record_id: int
     kind: str
@@ -149,11 +149,11 @@ class Candidate:
     review_reason: str | None
     created_at: datetime
     page_id: int | None  # where it is crawled
-    submitted_at: datetime | None  # when its crawl was asked for last
+    submitted_at: datetime | None  # when its crawl was last requested
     crawled_at: datetime | None
-    crawl_note: str | None  # what stood in the way of its crawl last
+    crawl_note: str | None  # what last prevented its crawl
     crawl_failures: int
-    retry_after: datetime | None  # when its crawl is asked for again
+    retry_after: datetime | None  # when its crawl is requested again
 
     @classmethod
     def of(cls, row: Any) -> Candidate:
@@ -169,7 +169,7 @@ async def create(
     vertical_id: UUID,
     domain_id: UUID,
 ) -> UUID | None:
-    """Keep a judged result; None when its session has the address already."""
+    """Store a judged result; None if its session already has the URL."""
     key = new_id()
     made = await connection.fetchval(
         INSERT,
@@ -206,7 +206,7 @@ async def create(
 
 
 async def crawled(connection: Connection, candidate: Candidate, *, actor: str) -> Candidate:
-    """Phase 2 brought its page, which was extracted: it waits for a reviewer."""
+    """Phase 2 crawled and extracted its page: it awaits review."""
     await _move(connection, candidate, PENDING_REVIEW, actor)
     await connection.execute(NAMED, candidate.id)
     return await get(connection, candidate.id)
@@ -215,14 +215,14 @@ async def crawled(connection: Connection, candidate: Candidate, *, actor: str) -
 async def assign(
     connection: Connection, candidate: Candidate, reviewer: str, *, actor: str
 ) -> Candidate:
-    """A reviewer takes it up."""
+    """Assign it to a reviewer."""
     return await _move(connection, candidate, IN_REVIEW, actor, assigned_to=reviewer)
 
 
 async def approve(
     connection: Connection, candidate: Candidate, *, actor: str, reason: str | None = None
 ) -> Candidate:
-    """A reviewer says yes: its domain belongs to an organisation of the vertical from now on."""
+    """Approve it: its domain belongs to an organisation of the vertical from now on."""
     approved = await _move(connection, candidate, APPROVED, actor, reason=reason)
     row = await connection.fetchrow(NEW_OWNER, approved.id)
     if row is not None:
@@ -237,14 +237,14 @@ async def reject(
     connection: Connection, candidate: Candidate, *, actor: str, reason: str
 ) -> Candidate:
     if checked(reason, "reason", MAX_REASON) is None:
-        raise UsageError("Say why the candidate is rejected: a reason is required.")
+        raise UsageError("Give a reason for the rejection.")
     return await _move(connection, candidate, REJECTED, actor, reason=reason)
 
 
 async def get(source: Connection | Database, candidate_id: UUID) -> Candidate:
     row = await source.fetchrow(f"SELECT {COLUMNS} {FROM} WHERE c.id = $1", candidate_id)
     if row is None:
-        raise NotFoundError(f"There is no candidate {candidate_id}.")
+        raise NotFoundError(f"Unknown candidate {candidate_id}.")
     return Candidate.of(row)
 
 
@@ -256,9 +256,9 @@ async def listing(
     session_id: UUID | None = None,
     limit: int = 100,
 ) -> list[Candidate]:
-    """Candidates, the most trusted first."""
+    """Candidates, highest confidence first."""
     if status is not None and status not in TRANSITIONS:
-        raise UsageError(f"A candidate is {' or '.join(TRANSITIONS)}.")
+        raise UsageError(f"Candidate status must be {' or '.join(TRANSITIONS)}.")
     rows: Sequence[Any] = await source.fetch(LISTING, vertical, status, session_id, limit)
     return [Candidate.of(row) for row in rows]
 
@@ -273,7 +273,7 @@ async def ready_to_crawl(
 async def records_of(
     source: Connection | Database, candidate_id: UUID, limit: int = 200
 ) -> list[StatedRecord]:
-    """What a crawled candidate is reviewed by, the records of its own page first."""
+    """Records for the review of a crawled candidate, those of its own page first."""
     rows = await source.fetch(STATED, candidate_id, limit)
     return [StatedRecord(**{**row, "data": msgspec.json.decode(row["data"])}) for row in rows]
 
@@ -291,7 +291,7 @@ async def _move(
         after = ", ".join(sorted(TRANSITIONS[candidate.status])) or "nothing"
         raise ConflictError(
             f"The candidate {candidate.url} is {candidate.status}; "
-            f"from there it can become {after}, not {status}."
+            f"it can become {after}, not {status}."
         )
     reason = checked(reason, "reason", MAX_REASON)
     moved = await connection.fetchval(
@@ -300,7 +300,7 @@ async def _move(
     now = await get(connection, candidate.id)
     if moved is None:
         raise ConflictError(
-            f"The candidate {now.url} was {candidate.status} when you looked and is {now.status}."
+            f"The candidate {now.url} was {candidate.status} when you opened it and is {now.status} now."
         )
     data = {"candidate": str(now.id), "url": now.url, "before": candidate.status, "reason": reason}
     fact = Event(f"candidate.{status.lower()}", actor, now.domain_id, data=data)

@@ -1,4 +1,4 @@
-"""What searches cost: the ledger, summed."""
+"""Search costs, summed from the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SELECT month, engine, count(*) AS asked, count(*) FILTER (WHERE state = 'answere
 
 @dataclass(frozen=True, slots=True)
 class MonthlySpend:
-    """One engine in one month; `lost` counts those whose answer never came."""
+    """One engine in one month; `lost` counts searches without a response."""
 
     month: date
     engine: str

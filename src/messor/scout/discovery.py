@@ -1,8 +1,8 @@
 """Discovery sessions: result pages in, candidates and statistics out.
 
-Each result is judged and kept for itself, so one that fails takes no other with it, and a session
-that was cut off goes on where it stopped: what it holds already is passed over. Asking for the pages
-is `scout.search`.
+Each result is judged and stored separately, so that one failure affects no other, and an
+interrupted session resumes where it stopped: what it already holds is skipped. `scout.search`
+requests the pages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from messor.registry.domains import Domain, Submission
 from messor.scout import candidates
 from messor.scout.judges.model import Judgement, SearchResult
 from messor.scout.judges.panel import Panel
-from messor.scout.savepoint import BAD_ROW, apart
+from messor.scout.savepoint import BAD_ROW, isolated
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 from messor.web.urls import url_hash
@@ -45,7 +45,7 @@ UPDATE messor.discovery_sessions
    SET state = $2, finished_at = messor.clock(), said = $3, statistics = $4
  WHERE id = $1 AND state = 'running' RETURNING id
 """
-# The domain was found by this vertical before, or the very same result was judged.
+# This vertical found the domain before, or the same result was judged.
 FOUND_BEFORE = """
 SELECT EXISTS (SELECT FROM messor.candidates
                 WHERE domain_id = $1 AND vertical_id = $2 AND status <> 'SKIPPED_LOW_CONFIDENCE')
@@ -76,7 +76,7 @@ SELECT s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.st
  WHERE ($1::text IS NULL OR v.name = $1) AND ($2::uuid IS NULL OR s.id = $2)
  ORDER BY s.started_at DESC LIMIT $3
 """
-# Results of some pages that lead somewhere, the best place of each address first.
+# Results of some pages that have a URL, the best position of each URL first.
 RESULTS = """
 SELECT r.url, r.domain, r.title, r.snippet, s.engine, k.keyword_text, r.rank_position, r.published_at
   FROM messor.serp_snapshots s
@@ -89,7 +89,7 @@ SELECT r.url, r.domain, r.title, r.snippet, s.engine, k.keyword_text, r.rank_pos
 
 @dataclass(slots=True)
 class ProcessingStats:
-    """How a session went, as it is logged."""
+    """Statistics of a session, as logged."""
 
     total_processed: int = 0
     candidates_created: int = 0
@@ -104,7 +104,7 @@ class ProcessingStats:
     confidences: list[float] = field(default_factory=list, repr=False)
 
     def summary(self) -> dict[str, Any]:
-        """The figures; confidence is that of the candidates that were created."""
+        """The figures; confidence is that of created candidates."""
         figures = asdict(self)
         made = figures.pop("confidences")
         if made:
@@ -172,19 +172,19 @@ async def sessions(
 async def close_abandoned(
     connection: Connection, applied: Applied, after: timedelta = ABANDONED_AFTER
 ) -> int:
-    """End sessions whose process is long gone; answers how many."""
+    """End sessions whose process is long gone; returns how many."""
     return len(await connection.fetch(ABANDONED, applied.id, after))
 
 
 async def unjudged(
     source: Connection | Database, applied: Applied, limit: int = 10_000
 ) -> list[UUID]:
-    """The vertical's result pages that no session has judged, whoever took them."""
+    """The vertical's result pages that no session has judged."""
     return [row["id"] for row in await source.fetch(UNJUDGED, applied.id, limit)]
 
 
 async def claim_unjudged(connection: Connection, applied: Applied, limit: int) -> list[UUID]:
-    """The same, kept from other judges until the caller's transaction ends."""
+    """The same, locked against other judges until the caller's transaction ends."""
     return [row["id"] for row in await connection.fetch(CLAIM_UNJUDGED, applied.id, limit)]
 
 
@@ -195,7 +195,7 @@ async def mark_judged(connection: Connection, snapshots: Iterable[UUID], session
 async def results_of(
     source: Connection | Database, snapshots: Iterable[UUID]
 ) -> list[SearchResult]:
-    """What some result pages show, each address once, at its best place."""
+    """Results of some result pages, each URL once, at its best position."""
     rows = await source.fetch(RESULTS, list(snapshots))
     found: dict[str, SearchResult] = {}
     for row in rows:
@@ -205,7 +205,7 @@ async def results_of(
 
 
 class Discovery:
-    """Turns results into candidates for one session: each by itself, or in a transaction given."""
+    """Turns results of one session into candidates, each in its own or the caller's transaction."""
 
     def __init__(
         self, source: Connection | Database, applied: Applied, session_id: UUID, panel: Panel
@@ -216,7 +216,7 @@ class Discovery:
         self._panel = panel
 
     async def process(self, results: Iterable[SearchResult]) -> ProcessingStats:
-        """Judge and keep results; one that fails is counted, and the others go on."""
+        """Judge and store results; a failure is counted, and the others continue."""
         stats = ProcessingStats()
         started = time.monotonic()
         judged = [(result, self._panel.judge(result)) for result in results]
@@ -225,11 +225,11 @@ class Discovery:
         for result, judgement in judged:
             stats.total_processed += 1
             try:
-                async with apart(self._source) as connection:
+                async with isolated(self._source) as connection:
                     await self._one(connection, result, judgement, stats)
             except BAD_ROW as error:
                 stats.failures += 1
-                logger.warning("A result of %s was not taken: %s", result.domain, error)
+                logger.warning("A result of %s was skipped: %s", result.domain, error)
         stats.processing_time_ms = int((time.monotonic() - started) * 1000)
         return stats
 
@@ -243,7 +243,8 @@ class Discovery:
         if await connection.fetchval(ERASED, result.domain, result.url):
             stats.skipped_blacklisted += 1
             return
-        # A known domain stays as it is: what a reviewer rejected no machine asks for again.
+        # A known domain stays unchanged: what a reviewer rejected is not submitted again
+        # automatically.
         await domains.submit(
             connection,
             Submission.understand(result.url),
@@ -260,7 +261,7 @@ class Discovery:
             await self._keep(connection, result, judgement, domain, stats)
 
     async def _is_done(self, connection: Connection, domain: Domain, result: SearchResult) -> bool:
-        """Whether the vertical knows enough of the domain, or learns nothing new by this result."""
+        """Whether the vertical knows enough of the domain, or this result adds nothing."""
         if domain.status == "rejected" or domain.processing in RESTING:
             return True
         found: bool = await connection.fetchval(
@@ -305,6 +306,6 @@ class Discovery:
 
 
 def _context(result: SearchResult, judgement: Judgement) -> str:
-    """What a reviewer of the domain should know."""
+    """Context for the domain's reviewer."""
     found = f"Found by {result.search_engine} for {result.search_query!r} at {result.position}."
     return f"{found} {judgement.reasoning}"[:MAX_CONTEXT]

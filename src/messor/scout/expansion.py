@@ -1,8 +1,8 @@
-"""Expansion: new keywords from what engines suggest beside a known one, held to the topic.
+"""Expansion: new keywords from an engine's suggestions, kept on topic.
 
-Related searches wander: each step is a little beside the last. So every phrase is held against the
-vertical's own words rather than against the keyword it was found with, and grows at most two steps
-from a keyword that a person or a template made.
+Related searches drift: each step is a little off the last. So every phrase is compared with the
+vertical's own words rather than with the keyword it was found with, and is at most two steps from a
+keyword that a person or a template made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from messor.verticals.verticals import Applied
 
 MAX_DEPTH = 2
 MAX_PER_SEED = 10
-MAX_DRIFT = 0.5  # share of a phrase's words that the vertical does not know
+MAX_DRIFT = 0.5  # share of a phrase's words that are not the vertical's
 WORDS = (2, 10)
 MAX_LENGTH = 100
 SOURCES = {"related": "related", "people_also_ask": "people_also_ask", "ai_overview": "suggestion"}
@@ -56,7 +56,7 @@ SELECT k.keyword_text, k.serp_profile_id FROM messor.keywords k
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A phrase that an engine showed beside a keyword, and what was decided about it."""
+    """A phrase that an engine showed beside a keyword, and the decision about it."""
 
     text: str
     seed: str
@@ -81,11 +81,11 @@ class DriftControl:
         self._against = Phrases(vertical.relevance.against)
 
     def judge(self, text: str) -> tuple[float, str | None]:
-        """How far a phrase is from the topic, and why it is refused; None when it is not."""
+        """How far a phrase is from the topic, and why it is rejected; None if it is not."""
         words = content_stems(text)
         count = len(text.split())
         if not WORDS[0] <= count <= WORDS[1] or len(text) > MAX_LENGTH or not words:
-            return 1.0, f"it has {count} words; {WORDS[0]} to {WORDS[1]} are taken"
+            return 1.0, f"it has {count} words; {WORDS[0]} to {WORDS[1]} are allowed"
         drift = 1 - len(words & self._known) / len(words)
         against = self._against.found_in(text)
         if against:
@@ -99,7 +99,7 @@ class DriftControl:
 
 
 async def suggest(database: Database, applied: Applied, limit: int = 50_000) -> list[Suggestion]:
-    """What the latest result pages suggest, each phrase judged; nothing is written."""
+    """Suggestions of the latest result pages, each judged; nothing is written."""
     control = DriftControl(applied.vertical)
     rows = await database.fetch(SUGGESTED, applied.id, MAX_DEPTH, limit)
     seen: set[tuple[str, UUID]] = set()
@@ -112,7 +112,7 @@ async def suggest(database: Database, applied: Applied, limit: int = 50_000) -> 
         seen.add((text, row["profile_id"]))
         drift, refusal = control.judge(text)
         if refusal is None and taken[row["seed_id"]] >= MAX_PER_SEED:
-            refusal = f"its seed brought {MAX_PER_SEED} keywords already"
+            refusal = f"its seed already yielded {MAX_PER_SEED} keywords"
         taken[row["seed_id"]] += refusal is None
         found.append(
             Suggestion(
@@ -131,7 +131,7 @@ async def suggest(database: Database, applied: Applied, limit: int = 50_000) -> 
 
 
 async def expand(database: Database, applied: Applied, *, actor: str) -> list[Suggestion]:
-    """Write what is taken of the suggestions; answers all of them, with the reasons."""
+    """Store accepted suggestions; returns all of them, with the reasons."""
     found = await suggest(database, applied)
     taken = [suggestion for suggestion in found if suggestion.taken]
     async with database.transaction() as connection:

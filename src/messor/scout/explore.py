@@ -1,4 +1,4 @@
-"""Exploring: one discovery session from its keywords to its candidates, top to bottom."""
+"""Exploration: one discovery session from its keywords to its candidates, top to bottom."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What a session did."""
+    """The result of a session."""
 
     session_id: UUID
-    searches: dict[str, int]  # by what came of them
-    paid_for: int  # searches that were made now
-    pages: int  # that were judged, those of earlier searches included
+    searches: dict[str, int]  # by result
+    paid_for: int  # searches made now
+    pages: int  # judged, those of earlier searches included
     statistics: dict[str, Any]
-    said: list[str]  # why searches brought no page, or not all of it, each sentence once
+    said: list[str]  # why searches returned no page, or an incomplete one; each message once
 
 
 async def explore(
     database: Database, searcher: Searcher, applied: Applied, *, actor: str, limit: int = 100
 ) -> Explored:
-    """Search for the keywords that are due, judge what is found, and keep it."""
-    await serps.process_waiting(database)  # what was paid for and not looked into
+    """Search for the due keywords, judge the results, and store them."""
+    await serps.process_waiting(database)  # paid for but not judged yet
     wanted = await track.due(database, applied.id, limit)
     async with database.transaction() as connection:
         await discovery.close_abandoned(connection, applied)
@@ -48,8 +48,10 @@ async def explore(
     stats = await work.process(results)
     async with database.transaction() as connection:
         await discovery.mark_judged(connection, pages, session_id)
-        said = _said(found) if found or pages else "No keyword was due, and no page waited."
-        await discovery.end(connection, session_id, stats, said=said)
+        message = (
+            _said(found) if found or pages else "No keyword is due, and no page awaits judgement."
+        )
+        await discovery.end(connection, session_id, stats, said=message)
     states: Counter[str] = Counter(one.state for one in found)
     return Explored(
         session_id,
@@ -62,17 +64,17 @@ async def explore(
 
 
 def _said(found: Sequence[SearchOutcome]) -> str | None:
-    """What a session says of searches without a page; None when all brought one."""
+    """Message about searches without a page; None if all returned one."""
     missing = [one for one in found if one.state != "answered"]
     if not missing:
         return None
-    return f"{len(missing)} of {len(found)} searches brought no page: {missing[0].said}"[:2000]
+    return f"{len(missing)} of {len(found)} searches returned no page: {missing[0].said}"[:2000]
 
 
 async def _search(
     database: Database, searcher: Searcher, wanted: Sequence[DueKeyword]
 ) -> list[SearchOutcome]:
-    """A few at a time: engines ration, and each answer is kept before the next is asked for."""
+    """A few at a time: engines limit rates, and each response is stored before the next request."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(item: DueKeyword) -> SearchOutcome:

@@ -1,6 +1,6 @@
-"""Judging by itself: result pages that no session judged become candidates in a session of their own.
+"""Automatic judging: unjudged result pages become candidates in a session of their own.
 
-Session, candidates and marks are one transaction: cut off anywhere, the pages wait as before.
+Session, candidates and marks are one transaction: after an interruption the pages wait as before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from messor.verticals.verticals import Applied
 
 @dataclass(frozen=True, slots=True)
 class JudgedPages:
-    """What came of it; no session when no page waited."""
+    """The result; no session if no page waited."""
 
     pages: int = 0
     candidates: int = 0
@@ -27,7 +27,7 @@ class JudgedPages:
 async def judge_waiting(
     connection: Connection, applied: Applied, *, actor: str, limit: int = 100
 ) -> JudgedPages:
-    """Judge some of a vertical's pages that wait, the oldest first."""
+    """Judge some of a vertical's waiting pages, oldest first."""
     await discovery.close_abandoned(connection, applied)
     pages = await discovery.claim_unjudged(connection, applied, limit)
     if not pages:

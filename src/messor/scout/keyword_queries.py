@@ -1,6 +1,6 @@
-"""Keywords to look at: a grid of texts by profiles, counts by tier, and one keyword with its facts.
+"""Queries of keywords: a grid of texts by profiles, counts by tier, and single keywords.
 
-Nothing is written here; making, growing and weighing keywords are the modules beside it.
+Nothing is written here.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class KeywordFacts:
 
 @dataclass(frozen=True, slots=True)
 class KeywordLook:
-    """Which keywords are meant."""
+    """Filters of keywords."""
 
     tier: str | None = None
     source: str | None = None
@@ -123,7 +123,7 @@ async def grid(
     after: str = "",
     limit: int = 50,
 ) -> list[GridRow]:
-    """Texts in their order, each with its keywords by profile."""
+    """Texts in order, each with its keywords by profile."""
     rows: Sequence[Any] = await source.fetch(
         GRID, applied.id, after, look.tier, look.source, look.containing, look.state, limit
     )
@@ -134,12 +134,12 @@ async def grid(
 
 
 async def counts(source: Connection | Database, applied: Applied) -> list[TierCount]:
-    """How many keywords there are, by tier and whether they rest."""
+    """Number of keywords by tier and whether they rest."""
     return [TierCount(**row) for row in await source.fetch(COUNTS, applied.id)]
 
 
 async def get(source: Connection | Database, keyword_id: UUID) -> KeywordFacts:
     row = await source.fetchrow(ONE, keyword_id)
     if row is None:
-        raise NotFoundError(f"There is no keyword {keyword_id}.")
+        raise NotFoundError(f"Unknown keyword {keyword_id}.")
     return KeywordFacts(**row)

@@ -1,7 +1,6 @@
 """Keywords: templates by services by synonyms by places, previewed, then written in batches.
 
-A keyword is unique by its text and its profile. Where more come from is `scout.expansion`, what they
-are worth `scout.tiers`.
+A keyword is unique by text and profile. `scout.expansion` adds more, `scout.tiers` rates them.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from messor.verticals.model import Template, Vertical
 from messor.verticals.verticals import Applied
 
 MAX_LENGTH = 200
-MOST_KEYWORDS = 2_000_000  # texts of one generation
-BATCH = 5_000  # texts in a statement, each for every profile
+MAX_KEYWORDS = 2_000_000  # texts per generation
+BATCH = 5_000  # texts per statement, each for every profile
 SAMPLE = 20
 _SPACES = re.compile(r"\s+")
 
-# In the order of the key, so that two generations wait for each other, at worst.
+# In key order, so that two concurrent generations do not deadlock.
 WRITE = """
 INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source, service_name)
 SELECT k.text, p.id, $1, 'template', k.service
@@ -61,7 +60,7 @@ SELECT k.id, k.keyword_text AS text, p.name AS profile, k.tier, k.tier_reason, k
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A text to search for, and the service that it is about."""
+    """A text to search for, and its service."""
 
     text: str
     service: str
@@ -97,11 +96,11 @@ class Keyword:
 class Preview:
     """What a generation would write; nothing was written."""
 
-    combinations: int  # before equal texts met
+    combinations: int  # before duplicates were merged
     texts: int
     profiles: int
     too_long: int
-    known: int  # keywords, counted for each profile, that are there already
+    known: int  # keywords, counted for each profile, that already exist
     by_template: dict[str, int] = field(default_factory=dict)
     sample: tuple[str, ...] = ()
 
@@ -111,14 +110,14 @@ class Preview:
 
 
 def normal(text: str) -> str:
-    """The one form of a keyword: composed, lower case, single spaces, no control characters."""
+    """The normal form of a keyword: composed, lower case, single spaces, no control characters."""
     folded = unicodedata.normalize("NFC", text).casefold()
     kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in folded)
     return _SPACES.sub(" ", kept).strip()
 
 
 def combinations(vertical: Vertical) -> Iterator[tuple[Template, Phrase]]:
-    """Every template filled with every service, synonym and place; equal texts come again."""
+    """Every template filled with every service, synonym and place; with duplicates."""
     for template in vertical.templates:
         places = vertical.geo_sets[template.geo_set].modifiers if template.geo_set else ("",)
         for service in vertical.services:
@@ -130,7 +129,7 @@ def combinations(vertical: Vertical) -> Iterator[tuple[Template, Phrase]]:
 
 @dataclass(slots=True)
 class Generation:
-    """The distinct phrases of a vertical, and how they came about."""
+    """The distinct phrases of a vertical, and their origin."""
 
     phrases: list[Phrase]
     combinations: int
@@ -142,16 +141,16 @@ def generate(vertical: Vertical) -> Generation:
     """The phrases of a vertical, each text once, in the order of the file."""
     seen: dict[str, Phrase] = {}
     made = Generation([], 0, 0, Counter())
-    for template, phrase in islice(combinations(vertical), MOST_KEYWORDS + 1):
+    for template, phrase in islice(combinations(vertical), MAX_KEYWORDS + 1):
         made.combinations += 1
         if len(phrase.text) > MAX_LENGTH or not phrase.text:
             made.too_long += 1
         elif phrase.text not in seen:
             seen[phrase.text] = phrase
             made.by_template[template.template] += 1
-    if made.combinations > MOST_KEYWORDS:
+    if made.combinations > MAX_KEYWORDS:
         raise UsageError(
-            f"{vertical.name} makes more than {MOST_KEYWORDS} keywords: "
+            f"{vertical.name} generates more than {MAX_KEYWORDS} keywords: "
             "name fewer services, synonyms or places."
         )
     made.phrases = list(seen.values())
@@ -171,7 +170,7 @@ async def profiles_of(
     unknown = set(names) - {profile.name for profile in found}
     if unknown:
         there = ", ".join(profile.name for profile in found)
-        raise UsageError(f"There is no profile {min(unknown)!r}; there are {there}.")
+        raise UsageError(f"Unknown profile {min(unknown)!r}; available are {there}.")
     return [profile for profile in found if not names or profile.name in names]
 
 
@@ -197,9 +196,9 @@ async def preview(database: Database, applied: Applied, names: Sequence[str] = (
 async def write(
     database: Database, applied: Applied, names: Sequence[str] = (), *, actor: str
 ) -> int:
-    """Write the keywords that are not there yet, a statement per batch; answers how many were new.
+    """Write the keywords that do not exist yet, a statement per batch; returns how many were new.
 
-    Each batch is a transaction: a generation that was cut off is finished by running it again.
+    Each batch is a transaction: an interrupted generation is finished by running it again.
     """
     made = generate(applied.vertical)
     profiles = [profile.id for profile in await profiles_of(database, applied, names)]
@@ -228,10 +227,10 @@ async def add(
     tier: str = "C",
     names: Sequence[str] = (),
 ) -> int:
-    """Add a keyword by hand to the profiles; answers how many were new."""
+    """Add a keyword manually to the profiles; returns how many were new."""
     clean = normal(text)
     if not clean or len(clean) > MAX_LENGTH:
-        raise UsageError(f"A keyword has 1 to {MAX_LENGTH} characters.")
+        raise UsageError(f"A keyword must have 1 to {MAX_LENGTH} characters.")
     profiles = await profiles_of(connection, applied, names)
     status = await connection.execute(
         ADD, applied.id, clean, tier, [profile.id for profile in profiles]

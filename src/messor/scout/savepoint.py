@@ -10,12 +10,12 @@ import asyncpg
 from messor.errors import MessorError
 from messor.store.database import Connection, Database
 
-# What is wrong with one row, and is no reason to give up the others.
+# Errors of one row that are no reason to give up the others.
 BAD_ROW = (MessorError, asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 
 
 @asynccontextmanager
-async def apart(source: Connection | Database) -> AsyncIterator[Connection]:
+async def isolated(source: Connection | Database) -> AsyncIterator[Connection]:
     """A transaction of its own, or a savepoint within the caller's."""
     if isinstance(source, Database):
         async with source.transaction() as connection:

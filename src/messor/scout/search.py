@@ -1,9 +1,9 @@
-"""Asking search engines: reserved first, paid for once, kept before it is looked into.
+"""Search requests: reserved first, paid for once, stored before they are parsed.
 
-A request is one row per keyword, profile, window and page. Before an engine is asked, its price is
-set aside and the asking written down; what comes is stored whole in the transaction that says so.
-When it is not known whether an engine counted a search, no engine that costs is asked again in that
-window: the request becomes a gap. An engine that refuses costs nothing, and the next one is tried.
+A request is one row per keyword, profile, window and page. Before an engine is called, its price is
+reserved and the call recorded; the response is stored whole in the transaction that completes it.
+If it is unknown whether an engine charged a search, no paid engine is called again in that window:
+the request becomes a gap. An engine that refuses costs nothing, and the next one is tried.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Databa
 logger = room_logger(__name__)
 Answer = TypeVar("Answer")
 
-HOLD = timedelta(minutes=5)  # longer than any engine's time-out
+HOLD = timedelta(minutes=5)  # longer than any engine's timeout
 STORE_TRIES = 30
 
 RESERVE = """
@@ -48,7 +48,7 @@ STANDING = """
 SELECT id, state, said, held_until <= messor.clock() AS is_over FROM messor.search_requests
  WHERE keyword_id = $1 AND serp_profile_id = $2 AND window_key = $3 AND page = $4
 """
-# Asked by somebody who is gone: whoever costs may have counted it.
+# Called by a process that is gone: a paid engine may have charged it.
 DOUBT = """
 WITH request AS (
   SELECT id FROM messor.search_requests
@@ -77,7 +77,7 @@ WITH asking AS (
 INSERT INTO messor.search_spend (id, request_id, engine, month, cost)
 SELECT $3, id, $4, $5, $7 FROM asking RETURNING id
 """
-# An answer that comes after the request was given up as doubtful is kept all the same.
+# A response that arrives after the request was given up as doubtful is stored nevertheless.
 KEEP = """
 WITH request AS (
   UPDATE messor.search_requests SET state = 'answered', finished_at = messor.clock(), said = NULL
@@ -114,7 +114,7 @@ State = Literal["answered", "gap", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class WantedSerp:
-    """A result page that is wanted; the keyword is one of the profile."""
+    """A requested result page; the keyword belongs to the profile."""
 
     keyword_id: UUID
     profile_id: UUID
@@ -126,21 +126,21 @@ class WantedSerp:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What came of it. `waiting`: nobody could be asked now, or somebody else is asking."""
+    """The result. `waiting`: no engine could be called now, or another process is calling one."""
 
     state: State
     request_id: UUID
     said: str = ""
-    is_new: bool = False  # asked, and perhaps paid for, just now
+    is_new: bool = False  # called, and possibly paid for, just now
 
 
 class _HoldLostError(Exception):
-    """Somebody else holds the request now; nothing was set aside."""
+    """Another process holds the request now; nothing was reserved."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """One time that an engine is asked."""
+class _EngineCall:
+    """One call of an engine."""
 
     request_id: UUID
     token: UUID
@@ -149,7 +149,7 @@ class _Asking:
 
 
 class Searcher:
-    """Asks the hired engines, the first one first."""
+    """Calls the configured engines in order."""
 
     def __init__(
         self, database: Database, engines: Sequence[ConfiguredEngine], *, hold: timedelta = HOLD
@@ -163,7 +163,7 @@ class Searcher:
             await hired.engine.close()
 
     async def search(self, wanted: WantedSerp) -> SearchOutcome:
-        """See that the page is there, asking for it when nobody did in this window."""
+        """Ensure that the page exists, requesting it if that was not done in this window."""
         token = new_id()
         request_id = await self._reserve(wanted, token)
         if request_id is None:
@@ -179,7 +179,7 @@ class Searcher:
         return await self._end(request_id, token, notes)
 
     async def give_up(self, request_id: UUID, said: str) -> None:
-        """Nobody will be asked any more in this window: the request is a gap."""
+        """Give up this window: the request is a gap."""
         await self._database.fetch(GIVE_UP, request_id, said)
 
     async def _reserve(self, wanted: WantedSerp, token: UUID) -> UUID | None:
@@ -199,10 +199,10 @@ class Searcher:
         row = await self._database.fetchrow(
             STANDING, wanted.keyword_id, wanted.profile_id, wanted.window_key, wanted.page
         )
-        assert row is not None, "requests are not removed while somebody wants them"
+        assert row is not None, "requests are not removed while in use"
         state: State = row["state"] if row["state"] in ("answered", "gap") else "waiting"
-        said = "somebody else is asking" if state == "waiting" else row["said"] or ""
-        return SearchOutcome(state, row["id"], said)
+        message = "another process is requesting it" if state == "waiting" else row["said"] or ""
+        return SearchOutcome(state, row["id"], message)
 
     async def _try(
         self,
@@ -212,43 +212,43 @@ class Searcher:
         token: UUID,
         notes: list[str],
     ) -> SearchOutcome | None:
-        """Ask one engine; None when the next may be tried."""
+        """Call one engine; None if the next may be tried."""
         ticket = hired.breaker.admit()
         if ticket is None:
-            notes.append(f"{hired.engine.title} was not asked: {hired.breaker.sentence}")
+            notes.append(f"{hired.engine.title} was not used: {hired.breaker.sentence}")
             return None
         try:
-            asking = await self._set_aside(hired, request_id, token, notes)
+            asking = await self._reserve_price(hired, request_id, token, notes)
             if asking is None:
                 return None
-            return await self._ask(hired, wanted, asking, ticket, notes)
+            return await self._call_engine(hired, wanted, asking, ticket, notes)
         finally:
             ticket.give_back()
 
-    async def _set_aside(
+    async def _reserve_price(
         self, hired: ConfiguredEngine, request_id: UUID, token: UUID, notes: list[str]
-    ) -> _Asking | None:
-        """Write down that an engine is about to be asked, and what that may cost."""
+    ) -> _EngineCall | None:
+        """Record that an engine is about to be called, and what that may cost."""
         cost = hired.engine.cost
         async with self._database.transaction() as connection:
             if cost > 0 and not await connection.fetchval(MAY_PAY, request_id):
-                notes.append(f"{hired.engine.title} was not asked: this window was paid for.")
+                notes.append(f"{hired.engine.title} was not used: this window was paid for.")
                 return None
             try:
                 month = await budget.reserve(
                     connection, usage_name(hired.name), cost, hired.monthly_budget
                 )
-            except HeldError as held:  # another worker was told
+            except HeldError as held:  # another worker was told to wait
                 hired.breaker.hold(held.seconds, held.reason)
-                notes.append(f"{hired.engine.title} was not asked: {hired.breaker.sentence}")
+                notes.append(f"{hired.engine.title} was not used: {hired.breaker.sentence}")
                 return None
             if month is None:
                 notes.append(
-                    f"{hired.engine.title} was not asked: its budget of {hired.monthly_budget} "
-                    "for this month is spent."
+                    f"{hired.engine.title} was not used: its budget of {hired.monthly_budget} "
+                    "for this month is used up."
                 )
                 return None
-            asking = _Asking(request_id, token, new_id(), month)
+            asking = _EngineCall(request_id, token, new_id(), month)
             made = await connection.fetchval(
                 ASK, request_id, token, asking.spend_id, hired.name, month, self._hold, cost
             )
@@ -256,11 +256,11 @@ class Searcher:
                 raise _HoldLostError
             return asking
 
-    async def _ask(
+    async def _call_engine(
         self,
         hired: ConfiguredEngine,
         wanted: WantedSerp,
-        asking: _Asking,
+        asking: _EngineCall,
         ticket: BreakerPermit,
         notes: list[str],
     ) -> SearchOutcome | None:
@@ -268,27 +268,29 @@ class Searcher:
             raw = await hired.engine.search(wanted.query, wanted.profile, wanted.page)
         except SearchFaultError as fault:
             notes.append(fault.sentence)
-            hold = await self._surely(partial(_settle, hired=hired, asking=asking, fault=fault))
+            hold = await self._write_durably(
+                partial(_settle, hired=hired, asking=asking, fault=fault)
+            )
             ticket.failed(fault.sentence, hold)
             return None
         ticket.answered()
-        kept = await self._surely(partial(_keep, asking=asking, raw=raw))
+        kept = await self._write_durably(partial(_keep, asking=asking, raw=raw))
         if not kept:
             return SearchOutcome(
-                "waiting", asking.request_id, "the hold ran out before the answer came"
+                "waiting", asking.request_id, "the lease ended before the response came"
             )
         return SearchOutcome("answered", asking.request_id, is_new=True)
 
     async def _end(self, request_id: UUID, token: UUID, notes: list[str]) -> SearchOutcome:
-        """No engine gave a page: a gap when one may have been paid, else open for another try."""
-        said = " ".join(notes)[:2000] or "No search engine is configured."
+        """No engine returned a page: a gap if one may have been paid, else open for another try."""
+        message = " ".join(notes)[:2000] or "No search engine is configured."
         may_pay = await self._database.fetchval(MAY_PAY, request_id)
         state = "open" if may_pay else "gap"
-        await self._database.fetch(RELEASE, request_id, token, state, said)
-        return SearchOutcome("waiting" if may_pay else "gap", request_id, said)
+        await self._database.fetch(RELEASE, request_id, token, state, message)
+        return SearchOutcome("waiting" if may_pay else "gap", request_id, message)
 
-    async def _surely(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
-        """Write what must not be lost, waiting for a database that is away."""
+    async def _write_durably(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+        """Write what must not be lost, waiting for an unavailable database."""
         for tries in range(STORE_TRIES):
             try:
                 async with self._database.transaction() as connection:
@@ -296,12 +298,12 @@ class Searcher:
             except (*LOST_CONNECTION, *TRY_AGAIN) as error:
                 if tries == STORE_TRIES - 1:
                     raise
-                logger.warning("An answer waits to be stored: %s", type(error).__name__)
+                logger.warning("A response waits to be stored: %s", type(error).__name__)
                 await asyncio.sleep(min(0.2 * 2**tries, 5.0))
         raise AssertionError
 
 
-async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool:
+async def _keep(connection: Connection, asking: _EngineCall, raw: RawAnswer) -> bool:
     kept = await connection.fetchval(
         KEEP,
         asking.request_id,
@@ -317,9 +319,9 @@ async def _keep(connection: Connection, asking: _Asking, raw: RawAnswer) -> bool
 
 
 async def _settle(
-    connection: Connection, hired: ConfiguredEngine, asking: _Asking, fault: SearchFaultError
+    connection: Connection, hired: ConfiguredEngine, asking: _EngineCall, fault: SearchFaultError
 ) -> float:
-    """Write down that no page came; answers for how many seconds the engine is left alone."""
+    """Record that no page came; returns for how many seconds the engine is not used."""
     cost = hired.engine.cost
     if not fault.charged:
         await connection.execute(budget.SETTLE, usage_name(hired.name), asking.month, -cost, -1)
@@ -334,18 +336,18 @@ async def _settle(
     )
     if not fault.slow_down:
         return fault.hold
-    # A wait of a minute or less is where the doubling begins.
+    # Doubling starts from a wait of a minute or less.
     named = fault.hold if fault.hold > holds.FIRST_SECONDS else None
     return await holds.hold(connection, usage_name(hired.name), named, fault.sentence)
 
 
 def usage_name(engine: str) -> str:
-    """How an engine is called among the services that have a budget."""
+    """An engine's name among the services with a budget."""
     return f"search:{engine}"
 
 
 def is_json(body: bytes) -> bool:
-    """Whether PostgreSQL will read it as JSON."""
+    """Whether PostgreSQL accepts it as JSON."""
     try:
         body.decode("utf-8")
         msgspec.json.decode(body)

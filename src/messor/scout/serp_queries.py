@@ -1,4 +1,4 @@
-"""Result pages to look at: the list of them, gaps included, and one of them as it was seen.
+"""Queries of result pages: the list of them, gaps included, and one page as seen.
 
 A page that failed is a gap: it has a reason, and no results. Nothing is written here.
 """
@@ -83,7 +83,7 @@ class SerpRow:
 
 @dataclass(frozen=True, slots=True)
 class SerpFacts(SerpRow):
-    """All that is known of one, but for its results."""
+    """Everything known of one, except its results."""
 
     vertical: str
     gl: str
@@ -123,7 +123,7 @@ async def pages(
     before: Before | None = None,
     limit: int = 50,
 ) -> list[SerpRow]:
-    """Result pages and gaps, the newest first."""
+    """Result pages and gaps, newest first."""
     rows = await source.fetch(
         PAGES, applied.id, outcome, keyword_id, containing, *(before or (None, None)), limit
     )
@@ -133,20 +133,20 @@ async def pages(
 async def get(source: Connection | Database, snapshot_id: UUID) -> SerpFacts:
     row = await source.fetchrow(ONE, snapshot_id)
     if row is None:
-        raise NotFoundError(f"There is no result page {snapshot_id}.")
+        raise NotFoundError(f"Unknown result page {snapshot_id}.")
     return SerpFacts(**row)
 
 
 async def results(
     source: Connection | Database, snapshot_id: UUID, limit: int = 500
 ) -> list[SeenResult]:
-    """What a page showed, block by block."""
+    """The results of a page, block by block."""
     return [SeenResult(**row) for row in await source.fetch(RESULTS, snapshot_id, limit)]
 
 
 async def tally(
     source: Connection | Database, applied: Applied, since: datetime, until: datetime
 ) -> dict[str, int]:
-    """Pages by outcome in a span of time."""
+    """Pages by outcome in a period."""
     rows = await source.fetch(TALLY, applied.id, since, until)
     return {row["outcome"]: row["pages"] for row in rows}

@@ -1,7 +1,8 @@
-"""Result pages: stored answers become snapshots with ranked results. No page is a gap, never a rank.
+"""Result pages: stored responses become snapshots with ranked results.
 
-Everything here reads what was stored; nothing is asked for. An answer is processed in one
-transaction, so a crash leaves it waiting, and a better parser may go over it again.
+A missing page is a gap, never a rank. This module reads what was stored and requests nothing. A
+response is processed in one transaction, so that a crash leaves it waiting, and a better parser may
+process it again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from messor.errors import NotFoundError
 from messor.fetch.services import budget
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpPage, SerpResult
 from messor.scout.engines.registry import engine_class
-from messor.scout.savepoint import BAD_ROW, apart
+from messor.scout.savepoint import BAD_ROW, isolated
 from messor.scout.search import usage_name
 from messor.store.database import Connection, Database
 from messor.web.suffixes import registrable_domain
@@ -30,7 +31,7 @@ from messor.web.urls import parse as parse_url
 
 logger = room_logger(__name__)
 MAX_EXTRAS = 100_000
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not a backslash that is
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not an escaped backslash
 
 WAITING = """
 SELECT request_id FROM messor.search_answers WHERE processed_at IS NULL
@@ -42,7 +43,7 @@ SELECT r.id, r.keyword_id, r.serp_profile_id, r.window_key, a.engine, a.status, 
   FROM messor.search_answers a JOIN messor.search_requests r ON r.id = a.request_id
  WHERE a.request_id = $1 FOR UPDATE OF a
 """
-# The answer came after all.
+# The response came after all.
 FILL_GAP = "DELETE FROM messor.serp_snapshots WHERE request_id = $1 AND engine = '-'"
 SNAPSHOT = """
 INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
@@ -63,7 +64,7 @@ SELECT $1, r.rank, r.block, d.id, r.domain, CASE WHEN e.key IS NULL THEN r.url E
   LEFT JOIN messor.erasures e ON e.kind = 'domain' AND e.key = r.domain
  ORDER BY r.block, r.rank
 """
-# An answer that names a domain that was erased is not kept: it cannot be cut, since its hash proves it.
+# A response that names an erased domain is not stored: it cannot be cut, since its hash proves it.
 DROP_ANSWER = """
 DELETE FROM messor.search_answers WHERE request_id = $1 AND EXISTS (
   SELECT FROM messor.serp_results r JOIN messor.erasures e ON e.kind = 'domain' AND e.key = r.domain
@@ -102,7 +103,7 @@ SELECT rank_position, block_type, domain, url, title, snippet, published_at FROM
 
 @dataclass(frozen=True, slots=True)
 class SerpSnapshot:
-    """A result page as kept."""
+    """A stored result page."""
 
     id: UUID
     keyword_id: UUID
@@ -125,18 +126,18 @@ class KeptResult:
 
 
 async def process(connection: Connection, request_id: UUID) -> SerpSnapshot:
-    """Make the snapshot of a stored answer, in the caller's transaction; once for each answer."""
+    """Make the snapshot of a stored response, in the caller's transaction; once per response."""
     row = await connection.fetchrow(ANSWER, request_id)
     if row is None:
-        raise NotFoundError(f"No answer is kept for the search {request_id}.")
+        raise NotFoundError(f"No response is stored for the search {request_id}.")
     if row["processed_at"] is None:
-        page, said = read(RawAnswer(row["engine"], row["status"], {}, row["body"]))
-        await _write(connection, row, page, said)
+        page, message = read(RawAnswer(row["engine"], row["status"], {}, row["body"]))
+        await _write(connection, row, page, message)
     return await of_request(connection, request_id)
 
 
 async def process_waiting(database: Database, limit: int = 100) -> list[SerpSnapshot]:
-    """Process the answers that wait, each in its own transaction."""
+    """Process waiting responses, each in its own transaction."""
     made = []
     for row in await database.fetch(WAITING, limit):
         async with database.transaction() as connection:
@@ -145,22 +146,22 @@ async def process_waiting(database: Database, limit: int = 100) -> list[SerpSnap
 
 
 async def process_some(connection: Connection, limit: int = 100) -> int:
-    """Process answers that wait in the caller's transaction; one that cannot be stored is a gap."""
+    """Process waiting responses in the caller's transaction; one that cannot be stored is a gap."""
     rows = await connection.fetch(WAITING, limit)
     for row in rows:
         try:
-            async with apart(connection):
+            async with isolated(connection):
                 await process(connection, row["request_id"])
         except BAD_ROW as error:
-            logger.warning("The answer %s makes no page: %s", row["request_id"], error)
-            answer = await connection.fetchrow(ANSWER, row["request_id"])
-            if answer is not None and answer["processed_at"] is None:
-                await _write(connection, answer, None, "What it holds could not be stored.")
+            logger.warning("The response %s yields no page: %s", row["request_id"], error)
+            response = await connection.fetchrow(ANSWER, row["request_id"])
+            if response is not None and response["processed_at"] is None:
+                await _write(connection, response, None, "Its content could not be stored.")
     return len(rows)
 
 
 async def record_gap(connection: Connection, request_id: UUID) -> bool:
-    """A window in which no page came is kept as a failed snapshot; whether it is new."""
+    """Store a window without a page as a failed snapshot; returns whether it is new."""
     return await connection.fetchval(GAPS, new_id(), request_id) is not None
 
 
@@ -176,7 +177,7 @@ async def results_of(source: Connection | Database, snapshot_id: UUID) -> list[K
 
 
 def read(raw: RawAnswer) -> tuple[SerpPage | None, str | None]:
-    """The page in an answer and what is missing of it; no page and why when it holds none."""
+    """The page in a response and what it lacks; no page and the reason if it holds none."""
     try:
         page = engine_class(raw.engine).parse(raw)
     except SearchFaultError as fault:
@@ -224,7 +225,7 @@ async def _write(connection: Connection, row: Any, page: SerpPage | None, said: 
 
 
 async def _adjust(connection: Connection, request_id: UUID, engine: str, cost: Decimal) -> None:
-    """The engine charged another price than was set aside."""
+    """The engine charged another price than was reserved."""
     row = await connection.fetchrow(ADJUST, request_id, cost)
     if row is not None:
         await connection.execute(
@@ -233,12 +234,15 @@ async def _adjust(connection: Connection, request_id: UUID, engine: str, cost: D
 
 
 def _distinct(results: Sequence[SerpResult]) -> list[SerpResult]:
-    """One result per place, whatever a parser says."""
+    """One result per position, whatever a parser returns."""
     return list({(result.block, result.rank): result for result in results}.values())
 
 
 def _extras(page: SerpPage | None) -> str:
-    """What else the page holds, fit for jsonb, which takes no NUL; the answer is kept as it came."""
+    """Other content of the page, without NUL, which jsonb rejects.
+
+    The response is stored as it came.
+    """
     try:
         text = msgspec.json.encode(dict(page.extras) if page is not None else {}).decode()
     except UnicodeEncodeError:  # half of a surrogate pair
@@ -247,6 +251,6 @@ def _extras(page: SerpPage | None) -> str:
 
 
 def domain_of(url: str | None) -> str | None:
-    """The registrable domain of an address; None when it has none."""
+    """The registrable domain of a URL; None if it has none."""
     parsed = parse_url(url) if url else None
     return registrable_domain(parsed.host) if parsed is not None else None

@@ -1,4 +1,4 @@
-"""Discovery sessions to look at: the list of them with what became of their candidates."""
+"""Queries of discovery sessions, with the current state of their candidates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SELECT s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.st
 
 @dataclass(frozen=True, slots=True)
 class SessionSeen:
-    """A session, its figures, and its candidates by what they are today."""
+    """A session, its figures, and its candidates by current status."""
 
     id: UUID
     vertical: str
@@ -43,7 +43,7 @@ class SessionSeen:
     said: str | None
     statistics: dict[str, Any]
     candidates: dict[str, int]
-    pages: int  # of results, that it judged
+    pages: int  # of judged results
 
     @classmethod
     def of(cls, row: Any) -> SessionSeen:
@@ -60,7 +60,7 @@ async def sessions(
     before: Before | None = None,
     limit: int = 50,
 ) -> list[SessionSeen]:
-    """Sessions, the newest first."""
+    """Sessions, newest first."""
     rows = await source.fetch(LISTING, vertical, state, *(before or (None, None)), None, limit)
     return [SessionSeen.of(row) for row in rows]
 
@@ -68,5 +68,5 @@ async def sessions(
 async def get(source: Connection | Database, session_id: UUID) -> SessionSeen:
     row = await source.fetchrow(LISTING, None, None, None, None, session_id, 1)
     if row is None:
-        raise NotFoundError(f"There is no discovery session {session_id}.")
+        raise NotFoundError(f"Unknown discovery session {session_id}.")
     return SessionSeen.of(row)

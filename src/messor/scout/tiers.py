@@ -1,7 +1,7 @@
-"""Tiers: keywords by what they were measured to be worth, each with the figures it follows from.
+"""Tiers: keywords rated by their measured yield, each with its figures.
 
-Worth is what result pages showed: places of the vertical's organisations and approved domains, and
-candidates that were found. A keyword that was never seen well keeps its tier: no answer is no zero.
+The yield is what result pages showed: positions of the vertical's organisations and approved
+domains, and candidates found. A keyword without a good page keeps its tier: no result is not zero.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from messor.store.database import Database
 from messor.verticals.verticals import Applied
 
 A_FROM, B_FROM = 0.5, 0.2
-PRUNE_AFTER = 3  # good pages without anything of worth
-PLACES = 3  # of ours among the first ten, that count as full
-CANDIDATES = 5  # found by a keyword, that count as full
+PRUNE_AFTER = 3  # good pages without any yield
+PLACES = 3  # own results among the first ten for the full score
+CANDIDATES = 5  # found by a keyword for the full score
 
 MEASURE = """
 WITH good AS (
@@ -70,7 +70,7 @@ RETURNING d.tier AS before, d.new_tier AS after, d.prune
 
 @dataclass(frozen=True, slots=True)
 class TierChange:
-    """One keyword whose tier changes, or that is pruned."""
+    """A keyword whose tier changes, or that is pruned."""
 
     text: str
     profile: str
@@ -83,7 +83,7 @@ class TierChange:
 
 @dataclass(frozen=True, slots=True)
 class Retiered:
-    """What came of a measuring."""
+    """The result of a rating."""
 
     measured: int
     changed: int
@@ -97,7 +97,7 @@ async def preview(database: Database, applied: Applied, limit: int = 200) -> lis
 
 
 async def apply(database: Database, applied: Applied, *, actor: str) -> Retiered:
-    """Give every measured keyword its tier, and rest those that brought nothing."""
+    """Set every rated keyword's tier, and rest those without yield."""
     async with database.transaction() as connection:
         rows = await connection.fetch(APPLY, *_figures(applied))
         done = Retiered(

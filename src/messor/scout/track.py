@@ -1,6 +1,6 @@
 """Tracking: which keywords are due in their window, and the job that takes one snapshot.
 
-Asking for the jobs on time is the schedule's.
+The schedule creates the jobs on time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from messor.store.database import Connection, Database
 JOB = "serp_snapshot"
 TIERS = ("A", "B", "C")
 NOW = timedelta()
-NEXT_ROUND = timedelta(hours=6)  # after all tries of a job found nobody to ask
+NEXT_ROUND = timedelta(hours=6)  # after all attempts of a job found no available engine
 PRIORITY = {"A": 4, "B": 5, "C": 6}
 
 _WANTED = """k.id AS keyword_id, k.serp_profile_id AS profile_id, k.keyword_text AS query, k.tier,
   p.gl, p.hl, p.device, p.location, p.uule"""
-# Also where whoever asked is gone, and where a gap was not written down: both end as they must, and
-# nobody is paid again.
+# Also where the requesting process is gone, and where a gap was not recorded: both end as required,
+# and nothing is paid again.
 DUE = f"""
 SELECT {_WANTED}
   FROM messor.keywords k
@@ -51,7 +51,7 @@ SELECT {_WANTED} FROM messor.keywords k JOIN messor.serp_profiles p ON p.id = k.
 
 @dataclass(frozen=True, slots=True)
 class DueKeyword:
-    """A keyword whose page of this window is not there yet."""
+    """A keyword without a page in this window yet."""
 
     wanted: WantedSerp
     tier: str
@@ -66,7 +66,7 @@ async def now(source: Connection | Database) -> datetime:
 async def due(
     source: Connection | Database, vertical_id: UUID, limit: int = 1000
 ) -> list[DueKeyword]:
-    """The keywords that are due, the highest tier and the longest unseen first."""
+    """The due keywords, highest tier and longest unseen first."""
     moment = await now(source)
     windows = {tier: window_of(tier, moment) for tier in TIERS}
     keys = [windows[tier].key for tier in TIERS]
@@ -75,21 +75,24 @@ async def due(
 
 
 async def one(source: Connection | Database, keyword_id: UUID) -> DueKeyword:
-    """One keyword, in the window that is now."""
+    """One keyword, in the current window."""
     row = await source.fetchrow(ONE, keyword_id)
     if row is None:
-        raise NotFoundError(f"There is no keyword {keyword_id}.")
+        raise NotFoundError(f"Unknown keyword {keyword_id}.")
     return _due(row, window_of(row["tier"], await now(source)))
 
 
 async def ask_for_jobs(connection: Connection, vertical_id: UUID, limit: int = 1000) -> int:
-    """A job for every keyword that is due, once in its window; answers how many are new."""
+    """A job for every due keyword, once per window; returns how many are new."""
     jobs = [_job(item) for item in await due(connection, vertical_id, limit)]
     return len(await enqueue(connection, jobs))
 
 
 def _job(item: DueKeyword, rounds: int = 0, delay: timedelta = NOW) -> NewJob:
-    """The job that takes a keyword's page; `rounds` of tries found nobody to ask before."""
+    """The job that takes a keyword's page.
+
+    `rounds` of attempts found no available engine before.
+    """
     key = f"serp:{item.wanted.keyword_id}:{item.wanted.profile_id}:{item.window.key}"
     return NewJob(
         JOB,
@@ -104,14 +107,14 @@ def _job(item: DueKeyword, rounds: int = 0, delay: timedelta = NOW) -> NewJob:
 
 
 async def snapshot(database: Database, searcher: Searcher, wanted: WantedSerp) -> SearchOutcome:
-    """See that a keyword's page of a window is there, and is a snapshot."""
+    """Ensure that a keyword's page of a window exists and is a snapshot."""
     found = await searcher.search(wanted)
     async with database.transaction() as connection:
         return await finish(connection, found)
 
 
 async def finish(connection: Connection, found: SearchOutcome) -> SearchOutcome:
-    """Make of a search what is to be kept: a snapshot, or a gap; told with what a page lacks."""
+    """Store the result of a search: a snapshot, or a gap; with what a page lacks."""
     if found.state == "answered":
         kept = await serps.process(connection, found.request_id)
         return replace(found, said=kept.said or "")
@@ -121,7 +124,7 @@ async def finish(connection: Connection, found: SearchOutcome) -> SearchOutcome:
 
 
 def register(handlers: Handlers, database: Database, searcher: Searcher) -> None:
-    """Let a process take snapshots."""
+    """Register the job's handler in a process."""
 
     @handlers.prepares(JOB)
     async def take(job: Job) -> Effects:
@@ -130,7 +133,7 @@ def register(handlers: Handlers, database: Database, searcher: Searcher) -> None
         found = await searcher.search(item.wanted)
         if found.state == "waiting":
             if job.attempts < job.max_attempts:
-                raise UnavailableError(f"No search engine answered: {found.said}")
+                raise UnavailableError(f"No search engine responded: {found.said}")
             if item.window.ends_at - await now(database) > NEXT_ROUND:
                 return _try_later(item, job, found)
             await searcher.give_up(found.request_id, found.said)
@@ -144,7 +147,7 @@ def register(handlers: Handlers, database: Database, searcher: Searcher) -> None
 
 
 def _try_later(item: DueKeyword, job: Job, found: SearchOutcome) -> Effects:
-    """Nothing was paid and nothing came: the window is still to be had, by another job."""
+    """Nothing was paid and nothing came: another job may still fill the window."""
     rounds = int(job.payload.get("rounds", 0)) + 1
 
     async def keep(connection: Connection) -> Result:

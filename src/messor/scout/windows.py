@@ -1,4 +1,4 @@
-"""Windows: the stretch of time for which one result page of a keyword is enough, by tier."""
+"""Windows: the period for which one result page of a keyword is enough, by tier."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of UTC time and its name: 2026-11-16, 2026-W47 or 2026-11."""
+    """A period of UTC time and its name: 2026-11-16, 2026-W47 or 2026-11."""
 
     key: str
     ends_at: datetime
 
 
 def window_of(tier: str, moment: datetime) -> Window:
-    """Tier A is looked at daily, B weekly (ISO weeks), C monthly."""
+    """Tier A is searched daily, B weekly (ISO weeks), C monthly."""
     day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if tier == "A":
         return Window(f"{day:%Y-%m-%d}", day + timedelta(days=1))

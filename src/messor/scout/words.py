@@ -1,4 +1,4 @@
-"""Words of short texts, compared loosely: folded, without accents, without the commonest endings."""
+"""Loose comparison of short texts: case-folded, without accents and common endings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOP = frozenset(_STOP_WORDS.split())
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A word without accents and endings: enough to let singular meet plural."""
+    """A word without accents and endings, so that singular matches plural."""
     plain = unicodedata.normalize("NFKD", word.casefold())
     plain = "".join(c for c in plain if not unicodedata.combining(c)).replace("\u2019", "'")
     plain = plain.removesuffix("'s")
@@ -41,7 +41,7 @@ def content_stems(text: str) -> set[str]:
 
 
 class Phrases:
-    """A set of words and phrases that may be looked for in texts."""
+    """A set of words and phrases to be found in texts."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._known: dict[tuple[str, ...], str] = {}
@@ -52,7 +52,7 @@ class Phrases:
         self._longest = max(map(len, self._known), default=0)
 
     def found_in(self, text: str) -> list[str]:
-        """The phrases that a text holds, each once, in the order of their first place."""
+        """The phrases in a text, each once, in order of first occurrence."""
         words = stems(text)
         found: dict[str, None] = {}
         for start in range(len(words)):

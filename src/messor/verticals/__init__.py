@@ -1,1 +1,1 @@
-"""For whom? Verticals as files, and the organisations that belong to them."""
+"""Verticals as files, and the organisations that belong to them."""

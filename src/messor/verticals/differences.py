@@ -1,4 +1,4 @@
-"""What would change between two versions of a vertical, key by key."""
+"""Differences between two versions of a vertical, key by key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from messor.verticals.model import Vertical
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """One key that is not as it was; None stands for what was not there, or is no longer."""
+    """A key whose value differs; None means it is absent."""
 
     key: str
     before: Any

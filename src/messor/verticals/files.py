@@ -1,4 +1,4 @@
-"""Reading a vertical's TOML file; whatever is wrong is said with the file, the line and the key."""
+"""Parses a vertical's TOML file; errors name the file, the line and the key."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from messor.verticals.model import Vertical
 
 SHIPPED = ("business_profiles", "community_resources", "funding", "products", "wellness")
 MAX_BYTES = 2_000_000
-_MOST_FAULTS = 10
+_MAX_FAULTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class VerticalFile:
-    """A vertical and the text it was read from."""
+    """A vertical and its source text."""
 
     vertical: Vertical
     source: str
@@ -33,7 +33,7 @@ class VerticalFile:
 
 
 def understand(source: str, name: str) -> VerticalFile:
-    """The vertical that a text describes; `name` is how errors call the text."""
+    """Parse a vertical; `name` stands for the text in errors."""
     try:
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -42,14 +42,14 @@ def understand(source: str, name: str) -> VerticalFile:
         return VerticalFile(Vertical.model_validate(table), source)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        said = [f"{name}{_place(source, fault['loc'])}: {_words(fault)}" for fault in faults]
-        more = len(said) - _MOST_FAULTS
+        message = [f"{name}{_place(source, fault['loc'])}: {_words(fault)}" for fault in faults]
+        more = len(message) - _MAX_FAULTS
         tail = [f"and {more} more"] if more > 0 else []
-        raise UsageError("; ".join(said[:_MOST_FAULTS] + tail) + ".") from error
+        raise UsageError("; ".join(message[:_MAX_FAULTS] + tail) + ".") from error
 
 
 def read(path: Path) -> VerticalFile:
-    """A file of one's own."""
+    """Read a file of the operator's own."""
     try:
         body = path.read_bytes()
     except OSError as error:
@@ -59,19 +59,19 @@ def read(path: Path) -> VerticalFile:
     try:
         return understand(body.decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8: byte {error.start} is wrong.") from error
+        raise UsageError(f"{path} is not UTF-8: byte {error.start} is invalid.") from error
 
 
 def shipped(name: str) -> VerticalFile:
-    """One of the verticals that come with Messor."""
+    """A vertical that ships with Messor."""
     if name not in SHIPPED:
-        raise NotFoundError(f"No vertical {name!r} comes with Messor; there are {all_shipped()}.")
+        raise NotFoundError(f"Unknown vertical {name!r}; Messor ships with {all_shipped()}.")
     text = (files("messor.verticals") / "shipped" / f"{name}.toml").read_text("utf-8")
     return understand(text, f"{name}.toml")
 
 
 def find(name_or_path: str) -> VerticalFile:
-    """A shipped vertical by its name, or a file by its path."""
+    """A shipped vertical by name, or a file by path."""
     if name_or_path in SHIPPED:
         return shipped(name_or_path)
     if "/" in name_or_path or name_or_path.endswith(".toml"):
@@ -89,7 +89,7 @@ def _words(fault: Any) -> str:
 
 
 def _place(source: str, loc: tuple[int | str, ...]) -> str:
-    """Where a key stands, as ", line 12, key services[0].name"."""
+    """A key's location, as ", line 12, key services[0].name"."""
     if not loc:
         return ""
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
@@ -99,7 +99,7 @@ def _place(source: str, loc: tuple[int | str, ...]) -> str:
 
 
 def line_of(source: str, loc: tuple[int | str, ...]) -> int | None:
-    """The line of a key, or of the table that it lacks; None when neither is found."""
+    """The line of a key, or of the table that lacks it; None if neither is found."""
     lines = source.splitlines()
     best: int | None = None
     first, last = 0, len(lines)

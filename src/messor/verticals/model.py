@@ -1,4 +1,4 @@
-"""What a vertical's file may say, and the rules it must keep; reading files is `verticals.files`."""
+"""The schema of a vertical's file and its rules; `verticals.files` reads files."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ class Template(_Part):
     def names_what_it_fills(self) -> Self:
         slots = set(_SLOT.findall(self.template))
         if "service" not in slots or slots - {"service", "geo"}:
-            raise ValueError("a template holds {service}, and {geo} or not, and no other slot")
+            raise ValueError("a template needs {service}, may use {geo}, and has no other slot")
         if ("geo" in slots) != (self.geo_set is not None):
-            raise ValueError("a template names a geo_set exactly when it holds {geo}")
+            raise ValueError("a template names a geo_set if and only if it uses {geo}")
         return self
 
 
 class Profile(_Part):
-    """From where and on what a search is made."""
+    """Where and on which device a search is made."""
 
     gl: Annotated[str, StringConstraints(pattern="^[a-z]{2}$")] = "sg"
     hl: Annotated[str, StringConstraints(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
@@ -102,7 +102,7 @@ class Profile(_Part):
 
 
 class Relevance(_Part):
-    """What a result about the vertical's topic says, and what speaks against it."""
+    """Words of results on the vertical's topic, and words against it."""
 
     topic: Text
     terms: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -113,7 +113,7 @@ class Relevance(_Part):
 
 
 class Scoring(_Part):
-    """Weights of a score's parts, of ranks from the first down, and of keyword tiers."""
+    """Weights of score components, of ranks in descending order, and of keyword tiers."""
 
     weights: dict[str, Weight]
     rank_weights: Annotated[tuple[Weight, ...], Field(min_length=1, max_length=100)]
@@ -122,18 +122,18 @@ class Scoring(_Part):
     @model_validator(mode="after")
     def is_complete(self) -> Self:
         if set(self.weights) != set(SCORE_PARTS):
-            raise ValueError(f"weights name exactly {', '.join(SCORE_PARTS)}")
+            raise ValueError(f"weights must name exactly {', '.join(SCORE_PARTS)}")
         if sum(self.weights.values()) <= 0:
-            raise ValueError("some weight is more than 0")
+            raise ValueError("at least one weight must exceed 0")
         if any(a < b for a, b in zip(self.rank_weights, self.rank_weights[1:], strict=False)):
-            raise ValueError("no rank weighs more than the one above it")
+            raise ValueError("a rank must not weigh more than the one above it")
         if set(self.tier_weights) != {"A", "B", "C"}:
-            raise ValueError("tier_weights name exactly A, B, C")
+            raise ValueError("tier_weights must name exactly A, B, C")
         return self
 
 
 class Vertical(_Part):
-    """One way to use Messor."""
+    """A use of Messor."""
 
     name: Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]{0,62}$")]
     title: Text
@@ -147,7 +147,7 @@ class Vertical(_Part):
     judges: dict[Literal[JUDGES], Weight]  # type: ignore[valid-type] # a literal of a tuple
     relevance: Relevance
     scoring: Scoring
-    # Classes of domains that count for visibility: those the vertical is about, and what is unknown.
+    # Domain classes that count for visibility: those the vertical is about, and unknown.
     counted_classes: Annotated[tuple[Literal[DOMAIN_CLASSES], ...], Field(min_length=1)] = (  # type: ignore[valid-type] # a literal of a tuple
         "business",
         "nonprofit",
@@ -161,15 +161,15 @@ class Vertical(_Part):
         names = [service.name.casefold() for service in self.services]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"services are named once each; {twice[0]!r} is named twice")
+            raise ValueError(f"service names must be unique; {twice[0]!r} occurs twice")
         for template in self.templates:
             if template.geo_set is not None and template.geo_set not in self.geo_sets:
                 raise ValueError(
-                    f"template {template.template!r} wants the geo set {template.geo_set!r}, "
-                    "which is not there"
+                    f"template {template.template!r} uses the geo set {template.geo_set!r}, "
+                    "which is not defined"
                 )
         if not any(self.judges.values()):
-            raise ValueError("some judge weighs more than 0")
+            raise ValueError("at least one judge weight must exceed 0")
         if set(self.cadence) != {"A", "B", "C", "D"}:
-            raise ValueError("cadence names exactly the track levels A, B, C, D")
+            raise ValueError("cadence must name exactly the track levels A, B, C, D")
         return self

@@ -1,4 +1,7 @@
-"""Organisations from a CSV file, with a report per line; a bad line keeps no other from being taken."""
+"""Imports organisations from a CSV file with a report per line.
+
+A bad line does not stop the others.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from messor.verticals.organisations import NewOrganisation, put
 from messor.verticals.verticals import Applied
 
 COLUMNS = ("name", "domains", "location", "external_id")
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 _SEPARATORS = re.compile(r"[;\s|]+")
 
 
 @dataclass(frozen=True, slots=True)
 class LineReport:
-    """What came of one line, counted as an editor does; the first line holds the columns."""
+    """The result of one line, numbered as in an editor; the first line holds the columns."""
 
     line: int
     outcome: str  # created, updated, unchanged, refused
@@ -31,7 +34,7 @@ class LineReport:
 async def import_csv(
     database: Database, vertical: Applied, text: str, *, actor: str
 ) -> list[LineReport]:
-    """Take every line that can be taken, each in its own transaction, and say what came of each."""
+    """Import every valid line, each in its own transaction, and report the result of each."""
     reports = []
     for line, row in _rows(text):
         name = (row.get("name") or "").strip()
@@ -57,14 +60,14 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
         columns = reader.fieldnames
         if columns is None or "name" not in columns or set(columns) - set(COLUMNS):
             raise UsageError(
-                f"The first line names the columns, of {', '.join(COLUMNS)}; name is required."
+                f"The first line must name the columns ({', '.join(COLUMNS)}); name is required."
             )
         line = reader.line_num
         for row in reader:
-            if line >= MOST_LINES:
-                raise UsageError(f"A file holds {MOST_LINES} lines at most.")
-            # A quoted field may span lines: a row is called by the line it begins on.
+            if line >= MAX_LINES:
+                raise UsageError(f"The file exceeds {MAX_LINES} lines; split it.")
+            # A quoted field may span lines: a row is numbered by its first line.
             yield line + 1, {key: value for key, value in row.items() if isinstance(value, str)}
             line = reader.line_num
     except csv.Error as error:
-        raise UsageError(f"Line {reader.line_num} is not CSV: {error}") from error
+        raise UsageError(f"Line {reader.line_num} is not valid CSV: {error}") from error

@@ -1,6 +1,7 @@
 """Organisations: a clinic, a shop, a funder; each belongs to a vertical and owns domains.
 
-Within a vertical a domain has one owner. Whether a domain may be harvested is the registry's.
+Within a vertical a domain has one owner. Whether a domain may be crawled is the registry's
+decision.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ SELECT organisation_id FROM messor.organisation_domains WHERE vertical_id = $1 A
 
 @dataclass(frozen=True, slots=True)
 class NewOrganisation:
-    """What is said of an organisation; domains are registrable and in lower case."""
+    """Data of an organisation; domains are registrable and lower-case."""
 
     name: str
     domains: tuple[str, ...] = ()
@@ -71,13 +72,13 @@ class NewOrganisation:
         location: str | None = None,
         external_id: str | None = None,
     ) -> NewOrganisation:
-        """Take what a person typed; a domain may be a host or a URL."""
+        """Parse input; a domain may be given as a host or a URL."""
         clean = checked(" ".join(name.split()), "name", MAX_NAME)
         if clean is None:
-            raise UsageError("An organisation has a name.")
+            raise UsageError("Give the organisation a name.")
         names = tuple(dict.fromkeys(Submission.understand(text).domain for text in domains))
         if len(names) > MAX_DOMAINS:
-            raise UsageError(f"An organisation owns {MAX_DOMAINS} domains at most.")
+            raise UsageError(f"An organisation can own at most {MAX_DOMAINS} domains.")
         return cls(
             clean,
             names,
@@ -105,10 +106,10 @@ Outcome = Literal["created", "updated", "unchanged"]
 async def put(
     connection: Connection, vertical: Applied, given: NewOrganisation, *, actor: str
 ) -> tuple[UUID, Outcome]:
-    """Add an organisation, or what is new of a known one; takes no domain from another."""
+    """Add an organisation, or update a known one; takes no domain from another."""
     taken = await connection.fetchrow(OWNERS, vertical.id, list(given.domains), given.name_key)
     if taken is not None:
-        raise ConflictError(f"{taken['domain']} belongs to {taken['name']} already.")
+        raise ConflictError(f"{taken['domain']} already belongs to {taken['name']}.")
     row = await connection.fetchrow(
         PUT,
         new_id(),

@@ -1,6 +1,6 @@
-"""Other weights in a vertical's file: the same text with its scoring weights and version changed.
+"""Changes scoring weights and version in the text of a vertical's file.
 
-What cannot be changed safely in the text is refused; the result is read again and compared.
+What cannot be changed safely is refused; the result is parsed again and compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TABLE = re.compile(r"^\[scoring\.weights\][^\n]*\n(?:(?!^\[)[^\n]*\n?)*", re.MU
 
 
 def with_weights(applied: Applied, weights: Mapping[str, float]) -> VerticalFile:
-    """The file of a vertical's next version, which has these weights."""
+    """The text of a vertical's next version with these weights."""
     wanted = {**applied.vertical.scoring.weights, **weights}
     version = applied.vertical.version + 1
     source = _VERSION.sub(rf"\g<1>{version}", applied.source, count=1)
@@ -32,7 +32,7 @@ def with_weights(applied: Applied, weights: Mapping[str, float]) -> VerticalFile
     expected = applied.vertical.model_copy(update={"version": version, "scoring": scoring})
     if file.vertical != expected:
         raise UsageError(
-            "This vertical's file writes its weights in a way that cannot be changed here: "
+            "The weights in this vertical's file cannot be changed automatically: "
             "export it, change it, and apply it."
         )
     return file

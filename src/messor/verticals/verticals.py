@@ -1,7 +1,7 @@
-"""Verticals in the database: applied from files, each version kept, with everything that hangs on them.
+"""Verticals in the database: applied from files, each version kept, with dependent rows.
 
-Applying is one act in the caller's transaction. Profiles and services that a file no longer names
-are switched off rather than removed, because keywords and snapshots refer to them.
+Applying happens in the caller's transaction. Profiles and services that a file no longer names are
+deactivated rather than removed, because keywords and snapshots refer to them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from messor.verticals.model import Vertical
 COLUMNS = """id, name, title, version, on_block, definition, source, source_hash, applied_by,
   applied_at"""
 
-# A version stands for one content: it never goes back, nor means two things.
+# A version stands for one content: versions only grow and are never reused.
 APPLY = f"""
 INSERT INTO messor.verticals AS v (id, name, title, version, on_block, definition, source,
                                    source_hash, applied_by)
@@ -83,7 +83,7 @@ SELECT version, applied_by, applied_at FROM messor.vertical_versions
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A vertical as it stands in the database."""
+    """A vertical as applied."""
 
     id: UUID
     vertical: Vertical
@@ -108,7 +108,10 @@ class Applied:
 async def apply(
     connection: Connection, file: VerticalFile, *, actor: str
 ) -> tuple[Applied, list[KeyDifference]]:
-    """Put a vertical in force; answers it and what changed. The same file again changes nothing."""
+    """Apply a vertical.
+
+    Returns it and what changed. Applying the same file again changes nothing.
+    """
     vertical = file.vertical
     before = await find(connection, vertical.name)
     if before is not None and before.source_hash == file.source_hash:
@@ -128,8 +131,8 @@ async def apply(
     if row is None:
         now = await get(connection, vertical.name)
         raise ConflictError(
-            f"Version {now.vertical.version} of {vertical.name} is in force and says something "
-            f"else than this file of version {vertical.version}: give the file a higher version."
+            f"Version {now.vertical.version} of {vertical.name} is applied and differs from this file "
+            f"of version {vertical.version}: give the file a higher version."
         )
     after = Applied.of(row)
     await _spread(connection, after, actor)
@@ -140,7 +143,7 @@ async def apply(
 
 
 async def _spread(connection: Connection, applied: Applied, actor: str) -> None:
-    """Write what hangs on a vertical into its tables."""
+    """Write a vertical's dependent rows."""
     key, vertical = applied.id, applied.vertical
     await connection.execute(
         KEEP_VERSION, key, vertical.version, applied.source, applied.source_hash, actor
@@ -205,7 +208,7 @@ async def listing(source: Connection | Database) -> list[Applied]:
 
 
 async def history(source: Connection | Database, applied: Applied) -> list[dict[str, Any]]:
-    """Every version that was in force, the newest first."""
+    """Every applied version, newest first."""
     return [dict(row) for row in await source.fetch(VERSIONS, applied.id)]
 
 

@@ -1,7 +1,8 @@
 """A simulated web for the demo, the tests and the benchmarks.
 
-Everything is drawn from one seed and served on loopback addresses by one process. Nothing in it
-knows Messor; Messor reaches it through the operator setting `allowed_networks`.
+Everything is generated from one seed and served on loopback addresses by one process. It does not
+depend on Messor, except for `simweb.commands`; Messor reaches it through the operator setting
+`allowed_networks`.
 """
 
 from simweb.answers import SimResponse

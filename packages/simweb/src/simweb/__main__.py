@@ -1,4 +1,4 @@
-"""`python -m simweb`: serves a simulated web until it is told to stop or its parent ends."""
+"""`python -m simweb`: serves a simulated web until it is stopped or its parent ends."""
 
 from __future__ import annotations
 
@@ -28,17 +28,21 @@ from simweb.world import Profile, World
 @click.option("--hosts", type=click.IntRange(1, 20_000), help="Number of hosts (bench, chaos)")
 @click.option("--pages", type=click.IntRange(min=1), help="Pages per host (bench, chaos)")
 @click.option("--page-bytes", type=click.IntRange(min=2_000), default=51_000, show_default=True)
-@click.option("--market", type=click.Choice(MARKETS), help="Which market (market)")
-@click.option("--engines", default="", help="Search engines to stand in for, with commas between")
+@click.option("--market", type=click.Choice(MARKETS), help="Name of the market (market)")
+@click.option("--engines", default="", help="Search engines to stand in for, separated by commas")
 @click.option("--log", "log_file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--epoch", type=click.IntRange(min=0), default=0)
 @click.option("--jitter-ms", type=click.IntRange(min=0), default=0)
-@click.option("--tls", is_flag=True, help="HTTPS; the demo has it whenever it can")
+@click.option("--tls", is_flag=True, help="Serve HTTPS; the demo does whenever possible")
 @click.option("--addresses", type=click.IntRange(min=0), default=0, help="Shared by all hosts")
-@click.option("--pause-ms", type=click.IntRange(min=0), default=0, help="Longest before an answer")
-@click.option("--refusing", is_flag=True, help="Some pages answer 429 at first")
+@click.option(
+    "--pause-ms", type=click.IntRange(min=0), default=0, help="Maximum delay before a response"
+)
+@click.option("--refusing", is_flag=True, help="Some pages return 429 at first")
 @click.option("--validators/--no-validators", default=True, help="ETag and Last-Modified")
-@click.option("--stalling", type=click.IntRange(min=0), default=0, help="More hosts, that stall")
+@click.option(
+    "--stalling", type=click.IntRange(min=0), default=0, help="Additional hosts that stall"
+)
 def main(
     *,
     profile: str,
@@ -72,7 +76,7 @@ def main(
     names = [name for name in engines.split(",") if name]
     unknown = sorted(set(names) - set(STAND_INS))
     if unknown:
-        raise click.UsageError(f"There is no stand-in of {unknown[0]}.")
+        raise click.UsageError(f"There is no stand-in for {unknown[0]}.")
     uvloop.run(_run(world, log_file, epoch, jitter_ms, names))
 
 
@@ -101,7 +105,7 @@ async def _run(
 
 
 def _watch_stdin(until: asyncio.Event) -> None:
-    """Stops when the parent closes its end of the pipe; a terminal or /dev/null is no pipe."""
+    """Stop when the parent closes its end of the pipe; a terminal or /dev/null is not a pipe."""
     mode = os.fstat(sys.stdin.fileno()).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return

@@ -1,7 +1,7 @@
-"""Which loopback address each simulated host has.
+"""Loopback addresses of simulated hosts.
 
-On Linux all of 127.0.0.0/8 answers without configuration, so hosts get addresses of their own;
-elsewhere everything shares 127.0.0.1 and only the Host header tells hosts apart.
+On Linux all of 127.0.0.0/8 responds without configuration, so hosts get addresses of their own;
+elsewhere all share 127.0.0.1 and are distinguished by the Host header.
 """
 
 from __future__ import annotations

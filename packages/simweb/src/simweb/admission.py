@@ -1,8 +1,8 @@
-"""Lets connections in late: each accepted socket waits a drawn time before it is read.
+"""Delayed admission: each accepted socket waits a random time before it is read.
 
-A TLS client is kept waiting for its handshake, a plain one for its answer. The time at which a
-plain client's first bytes were there is still noted to the millisecond, so that the log shows when
-a request was sent and not when it was looked at.
+A TLS client waits for its handshake, a plain one for its response. The arrival of a plain client's
+first bytes is still recorded to the millisecond, so that the log shows when a request was sent and
+not when it was read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Admission:
         self._everywhere_ms = 0
 
     def start(self, everywhere_ms: int, delays: Mapping[str, int]) -> None:
-        """Accepts from now on, with one longest delay for all and others by address."""
+        """Accept from now on, with one maximum delay for all and others by address."""
         self._everywhere_ms, self._delays = everywhere_ms, delays
         asyncio.get_running_loop().add_reader(self._bound, self._accept)
 
@@ -56,17 +56,17 @@ class Admission:
         loop = asyncio.get_running_loop()
         readable_ns = await self._wait(accepted, wait_s)
         if self._context is not None:
-            readable_ns = 0  # those bytes were the handshake's
+            readable_ns = 0  # those bytes belonged to the handshake
         try:
             await loop.connect_accepted_socket(
                 lambda: Connection(self._wire, readable_ns), accepted, ssl=self._context
             )
         except (ConnectionError, ssl.SSLError):
-            accepted.close()  # it went away while it waited
+            accepted.close()  # the client disconnected while waiting
 
     @staticmethod
     async def _wait(accepted: socket.socket, wait_s: float) -> int:
-        """Waits, and tells when the first bytes came; 0 when they did not."""
+        """Wait, and return when the first bytes came; 0 if they did not."""
         loop = asyncio.get_running_loop()
         came_ns = 0
 

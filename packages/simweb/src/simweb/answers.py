@@ -1,7 +1,7 @@
-"""What a simulated host is asked and what it answers, before either touches a socket.
+"""Requests to and responses of a simulated host, before either touches a socket.
 
-An answer also says how it misbehaves on the wire (silence, a false length, a slow stream, a
-reset); the connection in `protocol` carries that out.
+A response also describes its misbehaviour on the wire (silence, a false length, a slow stream, a
+reset); the connection in `protocol` performs it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STATUS_LINES = {int(s): f"HTTP/1.1 {int(s)} {s.phrase}\r\n" for s in HTTPStatus}
 
 
 class Ending(Enum):
-    """What happens to the connection after the answer."""
+    """What happens to the connection after the response."""
 
     KEEP = "keep"
     CLOSE = "close"
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A body made while it is sent, so that a huge or endless one needs no memory."""
+    """A body generated while it is sent, so that a huge or endless one needs no memory."""
 
     chunks: Callable[[], Iterator[bytes]]
     pause_s: float = 0.0  # between two chunks
@@ -58,16 +58,16 @@ class SimResponse:
     body: bytes = b""
     stream: Stream | None = None
     ending: Ending = Ending.KEEP
-    silent: bool = False  # the request is taken and never answered
-    pause_s: float = 0.0  # before the answer begins
-    claimed_length: int | None = None  # a Content-Length that is not the body's
+    silent: bool = False  # the request is accepted and never answered
+    pause_s: float = 0.0  # before the response begins
+    claimed_length: int | None = None  # a Content-Length that differs from the body's
 
     def header(self, name: str) -> str | None:
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), None)
 
     def head(self, date_line: str) -> bytes:
-        """Status line and headers as they go on the wire, up to the empty line."""
+        """Status line and headers as sent, up to the empty line."""
         lines = [STATUS_LINES[self.status], date_line]
         lines += [f"{name}: {value}\r\n" for name, value in self.headers]
         lines.append(self._framing())
@@ -85,12 +85,12 @@ class SimResponse:
 
 
 class Responder(Protocol):
-    """One simulated host: a request in, an answer out."""
+    """One simulated host: a request in, a response out."""
 
     def respond(self, request: Request) -> SimResponse: ...
 
     def warm(self, epoch: int) -> None:
-        """Prepare what can be prepared, so that answering costs little."""
+        """Prepare what can be prepared, so that responding costs little."""
 
 
 def redirect(target: str, status: int = 302) -> SimResponse:

@@ -1,4 +1,4 @@
-"""The two profiles made of many alike hosts: `bench` (large pages) and `chaos` (small ones)."""
+"""The two profiles of many similar hosts: `bench` (large pages) and `chaos` (small ones)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bench_sites(
 def chaos_sites(
     seed: int, hosts: int, pages: int | None, conditions: Conditions, *, tls: bool
 ) -> tuple[Site, ...]:
-    """Small hosts of 8 to 20 pages, unless told how many, each page 3 to 6 KB."""
+    """Small hosts of 8 to 20 pages unless a number is given, each page 3 to 6 KB."""
     names = [f"chaos-{number:03}.test" for number in range(hosts)]
     sites = []
     for number in range(hosts):
@@ -61,7 +61,10 @@ def _site(
 
 
 def _stalling_sites(first_address: int, count: int, *, tls: bool) -> list[Site]:
-    """Hosts whose pages never come: half of them say nothing, the others a byte now and then."""
+    """Hosts whose pages never arrive.
+
+    Half of them stay silent, the others send a byte now and then.
+    """
     flaws = [
         stalling(f"stalling-{number:03}.test", _STALLING_PAGES, drips=number % 2 == 1)
         for number in range(count)

@@ -1,8 +1,8 @@
-"""A well-behaved host with many pages of one size, made for benchmarks.
+"""A well-behaved host with many pages of one size, for benchmarks.
 
-Every page is reachable from the homepage and has its own title, prose, prices and links. Pages
-are compressed before they are asked for: the blocks all pages of a host share once, the page's own
-blocks once per edition.
+Every page is reachable from the homepage and has its own title, prose, prices and links. Pages are
+compressed before they are requested: blocks shared by all pages of a host once, a page's own blocks
+once per edition.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _URLS_PER_SITEMAP = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """What is kept of one page: its own compressed blocks and the gzip trailer."""
+    """What is cached of one page: its own compressed blocks and the gzip trailer."""
 
     edition: int
     head: bytes
@@ -90,7 +90,7 @@ class CatalogueHost:
         return rendered
 
     def _respond_aside(self, request: Request) -> SimResponse:
-        """Everything that is not a page: robots, the sitemaps, the unknown."""
+        """Everything that is not a page: robots.txt, sitemaps, unknown paths."""
         count = -(-len(self._pages.paths) // _URLS_PER_SITEMAP)
         names = [f"/sitemap-{number}.xml" for number in range(count)]
         if request.route == "/robots.txt":

@@ -1,7 +1,7 @@
 """The HTML of a catalogue host's pages: shared blocks, and each page's own blocks.
 
-The link graph is laid out like a shop's: the homepage leads to two dozen pages, each further page
-to two or three that nothing linked before, and all other links repeat known pages.
+The link graph resembles a shop's: the homepage links to two dozen pages, each further page to two
+or three new ones, and all other links repeat known pages.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from simweb.markup import esc, piece, template
 from simweb.prose import Writer
 
 _SECTIONS = ("garden", "kitchen", "workshop", "reading", "travel", "craft", "office", "hall")
-_HOME_SHARE = 5  # one link in five of the homepage leads to a page first seen there
-_NAV_SHARE = 10  # one link in ten stands in the navigation
+_HOME_SHARE = 5  # one in five homepage links leads to a new page
+_NAV_SHARE = 10  # one link in ten is in the navigation
 _BYTES_PER_LINK = 425  # 51,000 bytes carry 120 links
 _TEXT_SHARE = 0.2
 _SENTENCES = 400
@@ -38,7 +38,7 @@ class CataloguePages:
         self._names = (plan.seed, plan.host)
         self._links = max(6, round(plan.page_bytes / _BYTES_PER_LINK))
         self._nav_links = max(3, self._links // _NAV_SHARE)
-        # Sentences are shared by the hosts of a world: making them anew would only cost time.
+        # Sentences are shared by the hosts of a world to save time.
         writer = Writer(draw(plan.seed, "catalogue"), kind="shop")
         self._sentences = [esc(writer.sentence()) for _ in range(_SENTENCES)]
         self._headings = [esc(writer.heading()) for _ in range(60)]
@@ -89,7 +89,7 @@ class CataloguePages:
         return self._top(self._plan.page_bytes - used), middle, bottom
 
     def _top(self, size: int) -> str:
-        """Style and script, as a real page has them, as many as the size asks for."""
+        """Style and script, as a real page has them, as much as the size requires."""
         rng = draw(*self._names, "top")
         style, script = "", ""
         while len(style) + len(script) < size - 420:

@@ -1,6 +1,6 @@
 """A throw-away certificate authority and one certificate for all simulated hosts.
 
-Needs `cryptography`, a development requirement: this module is imported only when TLS is asked for.
+Needs `cryptography`, a development requirement: this module is imported only if TLS is requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LIFETIME = timedelta(days=30)
 
 
 class Authority:
-    """Signs for as long as it lives; its key is never written down."""
+    """Signs as long as it lives; its key is never stored."""
 
     def __init__(self) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())

@@ -1,7 +1,7 @@
-"""Where all randomness of the simulated web comes from: named, seeded generators.
+"""The source of all randomness of the simulated web: named, seeded generators.
 
-A generator is named by what it decides ("7", "shop.test", "/lamps"), so adding a page or a host
-never changes what another one draws.
+A generator is named by what it decides ("7", "shop.test", "/lamps"), so that adding a page or a
+host never changes what another one draws.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What may be less than ideal about the hosts of the bulk profiles, and who plays it.
+"""Imperfect conditions of the hosts of bulk profiles, and the wrappers that impose them.
 
-Each player stands before a well-behaved host and changes its answers in one way.
+Each wrapper changes the responses of a well-behaved host in one way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from simweb.epochs import share
 
 RETRY_AFTER_S = 8
 _REFUSED_SHARE = 0.15  # of a refusing host's pages
-_MOST_REFUSALS = 2  # of one host: with a third its visitors would stay away for good
+_MAX_REFUSALS = 2  # of one host: with a third, crawlers would stop visiting it
 _ASIDE = ("/robots.txt", "/sitemap")
 _VALIDATORS = ("etag", "last-modified")
 _CONDITIONS = ("if-none-match", "if-modified-since")
@@ -20,16 +20,16 @@ _CONDITIONS = ("if-none-match", "if-modified-since")
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Conditions of a bulk profile; by default there are none."""
+    """Conditions of a bulk profile; none by default."""
 
-    addresses: int = 0  # that all hosts share; 0 gives each its own
-    pause_ms: int = 0  # longest time before an answer begins
-    refusing: bool = False  # some pages answer 429 when first asked for
+    addresses: int = 0  # shared by all hosts; 0 gives each its own
+    pause_ms: int = 0  # maximum delay before a response begins
+    refusing: bool = False  # some pages return 429 when first requested
     validators: bool = True  # ETag, Last-Modified and 304
-    stalling: int = 0  # hosts besides, whose pages never come
+    stalling: int = 0  # additional hosts whose pages never arrive
 
     def impose(self, seed: int, host: str, responder: Responder) -> Responder:
-        """The host as these conditions make it."""
+        """The host under these conditions."""
         if not self.validators:
             responder = Forgetful(responder)
         if self.refusing:
@@ -40,7 +40,7 @@ class Conditions:
 
 
 class _Before:
-    """Somebody who answers in a host's name."""
+    """A wrapper that responds in a host's name."""
 
     def __init__(self, responder: Responder) -> None:
         self._behind = responder
@@ -50,17 +50,19 @@ class _Before:
 
 
 class Forgetful(_Before):
-    """Gives no validators and does not know them: every answer is a whole one."""
+    """Sends no validators and ignores them: every response is complete."""
 
     def respond(self, request: Request) -> SimResponse:
-        asked = {name: text for name, text in request.headers.items() if name not in _CONDITIONS}
-        answer = self._behind.respond(replace(request, headers=asked))
-        told = tuple(pair for pair in answer.headers if pair[0].lower() not in _VALIDATORS)
-        return replace(answer, headers=told)
+        headers = {name: text for name, text in request.headers.items() if name not in _CONDITIONS}
+        response = self._behind.respond(replace(request, headers=headers))
+        kept_headers = tuple(
+            pair for pair in response.headers if pair[0].lower() not in _VALIDATORS
+        )
+        return replace(response, headers=kept_headers)
 
 
 class Leisurely(_Before):
-    """Takes its time before it answers, for each page its own."""
+    """Delays its responses, by a delay of its own for each page."""
 
     def __init__(self, seed: int, longest_ms: int, responder: Responder) -> None:
         super().__init__(responder)
@@ -73,7 +75,7 @@ class Leisurely(_Before):
 
 
 class Refusing(_Before):
-    """Answers 429 with a Retry-After the first time some pages are asked for."""
+    """Returns 429 with a Retry-After the first time some pages are requested."""
 
     def __init__(self, seed: int, host: str, responder: Responder) -> None:
         super().__init__(responder)
@@ -90,7 +92,7 @@ class Refusing(_Before):
     def _is_refused(self, route: str) -> bool:
         return (
             route not in self._refused
-            and len(self._refused) < _MOST_REFUSALS
+            and len(self._refused) < _MAX_REFUSALS
             and not route.startswith(_ASIDE)
             and share(*self._names, route) < _REFUSED_SHARE
         )

@@ -1,7 +1,7 @@
-"""The door for whoever runs the simulated web: counters, the epoch, the log, a market's truth.
+"""The control API of the simulated web: counters, the epoch, the log, a market's truth.
 
-`GET /counters`, `POST /epoch/3`, `POST /flush`; each answers with the counters as JSON. Of a market
-also `GET /truth` and `GET /serp?keyword=…&location=…&epoch=…`. It has a port of its own on 127.0.0.1
+`GET /counters`, `POST /epoch/3`, `POST /flush`; each returns the counters as JSON. A market also
+has `GET /truth` and `GET /serp?keyword=…&location=…&epoch=…`. It has a port of its own on 127.0.0.1
 and its requests are not logged.
 """
 
@@ -39,25 +39,30 @@ class Control:
         secure: bool,  # noqa: ARG002 - see above
     ) -> SimResponse:
         route, _, query = path.partition("?")
-        said: dict[str, Any] | None = None
+        document: dict[str, Any] | None = None
         match route.strip("/").split("/"):
             case ["counters"]:
-                said = self._server.counters()
+                document = self._server.counters()
             case ["epoch", number] if number.isdecimal():
                 self._server.epoch = int(number)
-                said = self._server.counters()
+                document = self._server.counters()
             case ["flush"]:
                 self._server.log.flush()
-                said = self._server.counters()
+                document = self._server.counters()
             case ["truth"]:
-                said = self._server.truth()
+                document = self._server.truth()
             case ["serp"]:
-                said = self._serp({name: values[-1] for name, values in parse_qs(query).items()})
-        if said is None:
+                document = self._serp(
+                    {name: values[-1] for name, values in parse_qs(query).items()}
+                )
+        if document is None:
             return plain(
-                404, "counters, epoch/N, flush and, of a market, truth and serp are all.\n"
+                404,
+                "Unknown path; use counters, epoch/N, flush or, for a market, truth and serp.\n",
             )
-        return SimResponse(200, (("Content-Type", "application/json"),), json.dumps(said).encode())
+        return SimResponse(
+            200, (("Content-Type", "application/json"),), json.dumps(document).encode()
+        )
 
     def _serp(self, asked: Mapping[str, str]) -> dict[str, Any] | None:
         epoch = asked.get("epoch", str(self._server.epoch))

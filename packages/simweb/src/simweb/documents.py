@@ -1,6 +1,6 @@
-"""A finished resource and the rules of its delivery: validators, 304, gzip or plain.
+"""A finished resource and its delivery: validators, 304, gzip or plain.
 
-The ETag is drawn from the content, so a page that stays the same between epochs keeps its ETag.
+The ETag is derived from the content, so a page that stays the same between epochs keeps its ETag.
 """
 
 from __future__ import annotations

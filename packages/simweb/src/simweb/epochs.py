@@ -32,7 +32,7 @@ def share(*names: object) -> float:
 
 
 def edition(epoch: int, rates: Rates, *names: object) -> int | None:
-    """The edition in force at `epoch`; None when the page is not there (yet, or any more)."""
+    """The edition current at `epoch`; None if the page does not exist (yet, or any more)."""
     born = 1 + int(share("born", *names) * 3) if share("appears", *names) < rates.appear else 0
     if epoch < born or has_vanished(epoch, rates, *names):
         return None

@@ -1,4 +1,4 @@
-"""Small files that pages link to and that are no pages: a PDF and a PNG."""
+"""Small linked files that are not pages: a PDF and a PNG."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Assortment:
         return list(dict.fromkeys(seat.category for seat in self._seats))
 
     def _draw_seats(self) -> list[Seat]:
-        """As many items as the charter asks for, in the order of their categories."""
+        """As many items as the charter requires, in the order of their categories."""
         charter = self.charter
         catalogue = prose.items(charter.language, charter.kind)
         named = [(name, category) for category, names in catalogue.items() for name in names]

@@ -29,5 +29,5 @@ def _pieces() -> dict[str, Template]:
 
 
 def piece(name: str, /, **values: object) -> str:
-    """One small piece of markup with its values put in as they are."""
+    """One small piece of markup with its values inserted unchanged."""
     return _pieces()[name].substitute(values)

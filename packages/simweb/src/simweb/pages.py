@@ -1,4 +1,4 @@
-"""What a page of a trade's site is before it is rendered: path, content, how it changes."""
+"""A page of a trade's site before it is rendered: path, content, and how it changes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Content:
     description: str
     blocks: tuple[str, ...]  # markup, in order
     data: tuple[Data, ...] = ()
-    heading: str = ""  # the title up to its first dot where nothing is said
+    heading: str = ""  # by default the title up to its first dot
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """When a page is looked at, and which edition of it is in force then."""
+    """When a page is requested, and its edition at that time."""
 
     epoch: int
     edition: int
@@ -31,7 +31,7 @@ class At:
 @dataclass(frozen=True, slots=True)
 class Page:
     path: str
-    name: str  # how links call it
+    name: str  # link text
     compose: Callable[[At], Content]
     rates: Rates = STEADY
     watched: tuple[Page, ...] = ()  # pages whose changes show on this one
@@ -42,7 +42,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Charter:
-    """What is decided about a site before its pages are drawn."""
+    """What is fixed about a site before its pages are generated."""
 
     host: str
     domain: str

@@ -1,4 +1,4 @@
-"""A simulated web in a process of its own, for tests, the benchmark and the demo command."""
+"""A simulated web in a process of its own, for tests, benchmarks and commands."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from messor.errors import UnavailableError
 from simweb.conditions import Conditions
+from simweb.errors import WorldUnavailableError
 from simweb.requestlog import LoggedRequest, read_log
 from simweb.world import Profile
 
@@ -66,11 +66,11 @@ class WorldProcess:
             "--refusing": conditions.refusing,
             "--no-validators": not conditions.validators,
         }
-        given = [str(x) for pair in options.items() if pair[1] is not None for x in pair]
-        given += [flag for flag, is_set in flags.items() if is_set]
-        self._command = [sys.executable, "-m", "simweb", *given]
+        arguments = [str(x) for pair in options.items() if pair[1] is not None for x in pair]
+        arguments += [flag for flag, is_set in flags.items() if is_set]
+        self._command = [sys.executable, "-m", "simweb", *arguments]
         self._child: subprocess.Popen[bytes] | None = None
-        self._said: dict[str, Any] = {}
+        self._announced: dict[str, Any] = {}
 
     def start(self) -> Self:
         self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -81,12 +81,12 @@ class WorldProcess:
         line = self._child.stdout.readline() if ready else b""
         if not line:
             self.stop()
-            raise UnavailableError("The simulated web did not start.")
-        self._said = json.loads(line)
+            raise WorldUnavailableError("The simulated web did not start.")
+        self._announced = json.loads(line)
         return self
 
     def stop(self) -> None:
-        """Ends the child and keeps its log."""
+        """End the child and keep its log."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -119,25 +119,25 @@ class WorldProcess:
 
     @property
     def names(self) -> dict[str, str]:
-        return dict(self._said["names"])
+        return dict(self._announced["names"])
 
     @property
     def sites(self) -> list[dict[str, Any]]:
-        return list(self._said["sites"])
+        return list(self._announced["sites"])
 
     @property
     def search_engines(self) -> dict[str, dict[str, str]]:
-        """What the setting `search_engines` must say to ask the stand-ins of this web."""
-        return dict(self._said["search_engines"])
+        """The setting `search_engines` that points to the stand-ins of this web."""
+        return dict(self._announced["search_engines"])
 
     @property
     def ca_file(self) -> str | None:
-        found: str | None = self._said["ca_file"]
+        found: str | None = self._announced["ca_file"]
         return found
 
     @property
     def ports(self) -> list[int]:
-        return [port for port in (self._said["port"], self._said["tls_port"]) if port]
+        return [port for port in (self._announced["port"], self._announced["tls_port"]) if port]
 
     def settings_env(self) -> dict[str, str]:
         """The environment that lets Messor reach this web and nothing else new."""
@@ -151,7 +151,7 @@ class WorldProcess:
         return env
 
     def requests(self) -> list[LoggedRequest]:
-        """What was asked so far, in order of arrival; also after `stop`."""
+        """Requests so far, in order of arrival; also after `stop`."""
         if self._child is not None:
             self._control("/flush")
         return read_log(self.log_file)
@@ -165,13 +165,13 @@ class WorldProcess:
         self._control(f"/epoch/{epoch}")
 
     def truth(self) -> dict[str, Any]:
-        """What is true of a market's domains: `simweb.truth.Truth.as_json`."""
+        """The truth about a market's domains: `simweb.truth.Truth.as_json`."""
         return self._control("/truth")
 
     def serp(self, keyword: str, location: str = "", epoch: int = 0) -> dict[str, Any]:
         """The result page that engines serve: `simweb.truth.Serp.as_json`."""
-        asked = {"keyword": keyword, "location": location, "epoch": epoch}
-        return self._control(f"/serp?{urlencode(asked)}")
+        query = {"keyword": keyword, "location": location, "epoch": epoch}
+        return self._control(f"/serp?{urlencode(query)}")
 
     def reachable(
         self, keywords: Iterable[str], locations: Sequence[str] = ("",), epoch: int = 0
@@ -186,16 +186,18 @@ class WorldProcess:
         }
 
     def _control(self, path: str) -> dict[str, Any]:
-        door = http.client.HTTPConnection(urlsplit(self._said["control"]).netloc, timeout=30)
+        connection = http.client.HTTPConnection(
+            urlsplit(self._announced["control"]).netloc, timeout=30
+        )
         try:
-            door.request("POST", path)
-            answer = door.getresponse()
-            body = answer.read()
+            connection.request("POST", path)
+            response = connection.getresponse()
+            body = response.read()
         finally:
-            door.close()
-        if answer.status != 200:
-            raise UnavailableError(
-                f"The simulated web does not know {path}: {body.decode().strip()}"
+            connection.close()
+        if response.status != 200:
+            raise WorldUnavailableError(
+                f"The simulated web rejected the control request {path}: {body.decode().strip()}"
             )
-        said: dict[str, Any] = json.loads(body)
-        return said
+        document: dict[str, Any] = json.loads(body)
+        return document

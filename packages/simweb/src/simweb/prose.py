@@ -1,7 +1,7 @@
 """Sentences, headings and names from word lists, in four languages.
 
-The words lie in `prose/*.toml`, with a table per trade that goes before the general lists; this
-module only fills the slots of the patterns there.
+The words are in `prose/*.toml`, with a table per trade that precedes the general lists; this module
+only fills the slots of the patterns there.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def items(language: str, kind: str) -> Mapping[str, Sequence[str]]:
 
 
 def term(language: str, text: str) -> str:
-    """A short English term in that language, where the language has it."""
+    """A short English term in that language, if the language has it."""
     found: str = _vocabulary(language).get("terms", {}).get(text, text)
     return found
 
@@ -84,7 +84,7 @@ class Writer:
         return self.fill(self.word("questions"))
 
     def paragraph(self, sentences: int) -> str:
-        """Sentences of different patterns, so that none reads like the one before."""
+        """Sentences of distinct patterns, so that no two in a row are alike."""
         patterns = self._draw.sample(self._words["patterns"], sentences)
         return " ".join(map(self.fill, patterns))
 

@@ -1,7 +1,7 @@
-"""One connection of the simulated web: parses heads, writes answers, misbehaves as told.
+"""One connection of the simulated web: parses heads, writes responses, misbehaves as configured.
 
-Speaks HTTP/1.1 with keep-alive, GET, HEAD and (for the control door) POST without a body. What is
-answered is decided elsewhere; this module only puts it on the wire and notes it in the log.
+Speaks HTTP/1.1 with keep-alive, GET, HEAD and (for the control API) POST without a body. Responses
+are decided elsewhere; this module only sends and logs them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Wire:
 
 @dataclass(slots=True)
 class _Exchange:
-    """The request being answered."""
+    """The request being processed."""
 
     arrived_ns: int
     method: str
@@ -85,7 +85,7 @@ class _Exchange:
 class Connection(asyncio.Protocol):
     def __init__(self, wire: Wire, readable_ns: int = 0) -> None:
         self._wire = wire
-        self._readable_ns = readable_ns  # when the first bytes came, if that was seen before
+        self._readable_ns = readable_ns  # when the first bytes came, if that was recorded before
         self._number = next(wire.numbers)
         self._buffer = b""
         self._arrived_ns = 0
@@ -145,11 +145,11 @@ class Connection(asyncio.Protocol):
             return
         method, path, _ = words
         if method in self._wire.methods:
-            answer = self._wire.respond(host, path, headers, self._wire.secure)
+            response = self._wire.respond(host, path, headers, self._wire.secure)
         else:
-            answer = _NOT_A_METHOD
-        last = answer.ending is Ending.CLOSE or headers.get("connection", "").lower() == "close"
-        self._begin(_Exchange(self._arrived_ns, method, host, path, last, answer))
+            response = _NOT_A_METHOD
+        last = response.ending is Ending.CLOSE or headers.get("connection", "").lower() == "close"
+        self._begin(_Exchange(self._arrived_ns, method, host, path, last, response))
 
     def _begin(self, exchange: _Exchange) -> None:
         self._exchange = exchange
@@ -163,22 +163,22 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, exchange: _Exchange) -> None:
         self._pump_due = None
-        answer = exchange.answer
-        head = answer.head(self._wire.date_line())
+        response = exchange.answer
+        head = response.head(self._wire.date_line())
         if exchange.method == "HEAD":
             self._transport.write(head)
             self._finish(exchange)
-        elif answer.stream is None:
-            exchange.sent = len(answer.body)
-            self._transport.write(head + answer.body)
+        elif response.stream is None:
+            exchange.sent = len(response.body)
+            self._transport.write(head + response.body)
             self._finish(exchange)
         else:
             self._transport.write(head)
-            self._chunks = answer.stream.chunks()
+            self._chunks = response.stream.chunks()
             self._pump()
 
     def _pump(self) -> None:
-        """Writes one chunk and comes back for the next, as long as the peer keeps up."""
+        """Write one chunk and return for the next, as long as the peer keeps up."""
         self._pump_due = None
         exchange = self._exchange
         if exchange is None or self._chunks is None or self._paused:
@@ -214,7 +214,7 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._serve)
 
     def _reset(self) -> None:
-        """Without lingering, closing sends RST instead of FIN."""
+        """Without lingering, close sends RST instead of FIN."""
         if not self._transport.is_closing():
             raw = self._transport.get_extra_info("socket")
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)

@@ -1,6 +1,6 @@
 """The log of requests: one line each, tab-separated, buffered and written ten times a second.
 
-A line is: arrival of the head and end of the answer (CLOCK_MONOTONIC, nanoseconds; 0 = never
+A line is: arrival of the head and end of the response (CLOCK_MONOTONIC, nanoseconds; 0 = never
 answered), connection, peer port, scheme, host, method, path, status (0 = none), body bytes sent.
 """
 
@@ -47,7 +47,7 @@ def parse_line(line: str) -> LoggedRequest:
 
 
 def read_log(file: Path) -> list[LoggedRequest]:
-    """All requests in order of arrival; a last line still being written is left out."""
+    """All requests in order of arrival; an incomplete last line is omitted."""
     whole = file.read_text("utf-8").rpartition("\n")[0]
     return sorted(parse_line(line) for line in whole.splitlines())
 
@@ -60,7 +60,7 @@ class RequestLog:
         self._lines: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self.requests = 0
-        self.refusals = 0  # answers 429
+        self.refusals = 0  # responses with 429
         self.body_bytes = 0
 
     def note(self, request: LoggedRequest) -> None:

@@ -1,7 +1,7 @@
-"""Puts a world on loopback sockets: one HTTP port, one TLS port, one control port.
+"""Serves a world on loopback sockets: one HTTP port, one TLS port, one control port.
 
-The listeners take all addresses, because every simulated host has its own; connections from
-outside the machine are dropped as they arrive.
+The listeners bind all addresses, because every simulated host has its own; connections from outside
+the machine are dropped on arrival.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Server:
         return Truth(self.world, self._index) if self.world.market is not None else None
 
     def truth(self) -> dict[str, Any] | None:
-        """What is true of the domains of a market; None of any other world."""
+        """The truth about a market's domains; None for any other world."""
         return self._truth.as_json() if self._truth is not None else None
 
     def serp(self, keyword: str, location: str, epoch: int) -> dict[str, Any] | None:
@@ -109,7 +109,7 @@ class Server:
         for wire in self._wires:
             for connection in list(wire.open):
                 connection.abort()
-        # Aborted connections enter the log when they are lost, a few turns of the loop later.
+        # Aborted connections enter the log when they are lost, a few loop iterations later.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_S):
                 for wire in self._wires:
@@ -119,7 +119,7 @@ class Server:
             self._folder.cleanup()
 
     def announcement(self) -> dict[str, Any]:
-        """What a client needs to know; printed as one JSON line by the command."""
+        """What a client needs to know; the command prints it as one JSON line."""
         return {
             "port": self.port,
             "tls_port": self.tls_port,
@@ -192,7 +192,7 @@ async def serve(
     engines: Sequence[str] = (),
     announce: Callable[[str], object] = print,
 ) -> None:
-    """Serves until the event is set; announces itself with one line once it answers."""
+    """Serve until the event is set; announces itself with one line once it responds."""
     server = Server(world, log_file=log_file, epoch=epoch, jitter_ms=jitter_ms, engines=engines)
     await server.start()
     try:

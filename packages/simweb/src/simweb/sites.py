@@ -1,4 +1,4 @@
-"""A site of the simulated web: one host, where it lives and who answers for it."""
+"""A site of the simulated web: one host, its address and its responder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Site:
     responder: Responder
     secure: bool = False
     misbehaves: bool = False
-    jitter_ms: int = 0  # longest delay between accepting a connection and reading from it
+    jitter_ms: int = 0  # maximum delay between accepting a connection and reading from it
 
     @property
     def base(self) -> str:

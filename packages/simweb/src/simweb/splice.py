@@ -1,4 +1,4 @@
-"""One gzip member put together from blocks that were compressed apart.
+"""One gzip member assembled from separately compressed blocks.
 
 Each block ends with a full flush on a byte boundary and refers to nothing before it, so shared
 blocks are compressed once and a page only pays for its own part. The result is a single member,
@@ -46,12 +46,12 @@ def join(packed: tuple[bytes, ...], trailer: bytes) -> bytes:
 
 
 def start() -> bytes:
-    """What opens a member that is sent piece by piece."""
+    """The beginning of a member that is sent piece by piece."""
     return _HEADER
 
 
 def end(crc: int, length: int) -> bytes:
-    """What closes it, given the CRC-32 and the length of all that was sent."""
+    """Its end, given the CRC-32 and the length of all that was sent."""
     return _END + struct.pack("<II", crc, length & 0xFFFFFFFF)
 
 

@@ -1,6 +1,6 @@
 """A well-behaved host with pages, robots.txt, sitemaps and a few files; a trade's host is one.
 
-Pages are rendered when first asked for and kept per edition.
+Pages are rendered on first request and cached per edition.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOGO = "/images/logo.png"
 
 
 class PageHost:
-    """Serves the pages it is given: those of the menu, and the items they lead to."""
+    """Serves the given pages: those of the menu, and the items they link to."""
 
     def __init__(
         self, seed: int, charter: Charter, menu: Sequence[Page], items: Sequence[Page]
@@ -37,7 +37,7 @@ class PageHost:
         self._documents: dict[tuple[str, int], Document] = {}
 
     def warm(self, epoch: int) -> None:
-        """Nothing to prepare: rendering a few pages when asked is cheap enough."""
+        """Nothing to prepare: rendering a few pages on request is cheap enough."""
 
     def respond(self, request: Request) -> SimResponse:
         page = self.pages.get(request.route)
@@ -63,7 +63,7 @@ class PageHost:
         return (self._seed, self._charter.host, page.path)
 
     def _is_gone(self, page: Page, epoch: int) -> bool:
-        """Gone pages answer 410 on half of the hosts and 404 on the others."""
+        """Removed pages return 410 on half of the hosts and 404 on the others."""
         gone = epochs.has_vanished(epoch, page.rates, *self._names(page))
         return gone and share(self._seed, self._charter.host, "410") < 0.5
 
@@ -156,7 +156,7 @@ class PageHost:
 
 
 class TradeHost(PageHost):
-    """A trade's site, drawn from its charter."""
+    """A trade's site, generated from its charter."""
 
     def __init__(self, seed: int, charter: Charter) -> None:
         assortment = Assortment(seed, charter)

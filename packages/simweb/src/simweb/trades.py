@@ -1,6 +1,6 @@
-"""What each trade says about one of its items: facts for people, JSON-LD for machines.
+"""What each trade publishes about one of its items: facts for people, JSON-LD for machines.
 
-Values drawn from `steady` stay for ever; values drawn from `fresh` change with the edition.
+Values drawn from `steady` never change; values drawn from `fresh` change with the edition.
 """
 
 from __future__ import annotations

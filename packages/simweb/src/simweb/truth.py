@@ -1,7 +1,7 @@
-"""What is true of a market, as whoever drew it knows: its domains, and what engines serve.
+"""The truth about a market: its domains, and what engines serve.
 
-A checker holds what Messor found against this. It is computed from the world alone; `as_json` is what
-the control door hands out.
+Checks compare Messor's findings with it. It is computed from the world alone; the control API
+returns `as_json`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from messor.errors import UsageError
 from simweb.engines.index import Entry, SearchIndex
+from simweb.errors import MarketError
 from simweb.market.cast import Player
 from simweb.world import World
 
@@ -56,7 +56,7 @@ class Serp:
     results: tuple[Served, ...]
 
     def domains(self) -> set[str]:
-        """Those with an organic or local result."""
+        """Domains with an organic or local result."""
         return {one.domain for one in self.results if one.block != "ad"}
 
     def as_json(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Truth:
 
     def __init__(self, world: World, index: SearchIndex | None = None) -> None:
         if world.market is None:
-            raise UsageError("Only a market knows what is true of its domains.")
+            raise MarketError("Only a world of profile market has a known truth.")
         self.market = world.market.name
         self.seed = world.seed
         self._index = index or SearchIndex(world)
@@ -82,7 +82,7 @@ class Truth:
         return frozenset(name for name, one in self.domains.items() if one.relevant)
 
     def serp(self, keyword: str, location: str = "", epoch: int = 0) -> Serp:
-        """What engines that heed a place serve; an empty place is that of engines that do not."""
+        """What location-aware engines serve; an empty place is for engines that are not."""
         page = self._index.search(keyword, epoch, place=location)
         results = [
             *_served("organic", page.organic, page.words),
@@ -102,7 +102,7 @@ class Truth:
         return frozenset().union(*found)
 
     def as_json(self) -> dict[str, Any]:
-        """The domains; result pages are asked for one by one."""
+        """The domains; result pages are requested one by one."""
         return {
             "market": self.market,
             "seed": self.seed,
@@ -128,7 +128,7 @@ def _domain(player: Player, pages: int) -> TrueDomain:
 
 
 def _served(block: str, entries: Iterable[Entry], words: set[str] | None) -> list[Served]:
-    """Local results lead to the home page, and describe nothing."""
+    """Local results link to the home page, without a description."""
     return [
         Served(
             block,

@@ -1,6 +1,6 @@
-"""The simulated web as a pure value: sites drawn from a seed, and the answers they give.
+"""The simulated web as a pure value: sites generated from a seed, and their responses.
 
-It opens no socket. Only hosts that ration requests look at the clock, which is given to them.
+It opens no socket. Only hosts that ration requests use the clock, which is passed in.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class World:
         *,
         secure: bool | None = None,
     ) -> SimResponse:
-        """The answer to a GET; header names are in lower case. `secure` defaults to the site's."""
+        """The response to a GET.
+
+        Header names are in lower case. `secure` defaults to the site's.
+        """
         site = self._by_host.get(host)
         if site is None:
             return plain(421, f"No host {host} lives here.\n")
@@ -85,6 +88,6 @@ class World:
         return site.responder.respond(Request(host, path, headers or {}, epoch, secure))
 
     def warm(self, epoch: int = 0) -> None:
-        """Prepares what can be prepared; answering afterwards costs little."""
+        """Prepare what can be prepared; responding afterwards costs little."""
         for site in self.sites:
             site.responder.warm(epoch)

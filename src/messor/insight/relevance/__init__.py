@@ -1,4 +1,4 @@
-"""Relevance: is a page about a vertical's topic? By rules, by what reviewers taught, by a model."""
+"""Relevance of a page to a vertical's topic: by rules, reviewers' decisions or a model."""
 
 from messor.insight.relevance.classifier import Classifier, LabelledPage, Trained, train
 from messor.insight.relevance.flag import RelevanceFlag

@@ -1,8 +1,8 @@
-"""A small classifier that learns from reviewers: logistic regression over words, in plain Python.
+"""A small classifier trained on reviewers' decisions: logistic regression over words.
 
-The score by rules is one of its features, so it starts from them and learns what they miss. It is
-measured by cross-validation in which a domain's pages are never both learnt from and asked about,
-and is only switched on when it beats the rules on the very same pages.
+The rules' score is one of its features, so it starts from them and learns what they miss.
+Cross-validation never trains and tests on pages of the same domain, and the classifier is only
+activated if it beats the rules on the same pages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MIN_BALANCED = 0.7
 MIN_GAIN = 0.01  # in balanced accuracy over the rules
 FOLDS = 5
 MAX_FEATURES = 20_000
-_MIN_PAGES = 3  # a word has to stand on so many pages, of two domains, to be learnt
+_MIN_PAGES = 3  # minimum pages, of two domains, that a word must occur on to be learned
 _EPOCHS = 15
 _RATE = 0.3
 _SHRINK = 1e-3
@@ -33,7 +33,7 @@ RULES = "rules:score"
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """One page that a reviewer decided on."""
+    """A page with a reviewer's decision."""
 
     domain: str
     title: str
@@ -44,10 +44,10 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How good a judge is on pages it did not learn from."""
+    """Quality of a judge on pages it was not trained on."""
 
     accuracy: float
-    balanced: float  # the mean of what it gets right of relevant and of other pages
+    balanced: float  # the mean of its accuracy on relevant and on other pages
     f1: float
 
     @classmethod
@@ -71,7 +71,7 @@ class Classifier:
     weights: dict[str, float]
 
     def score(self, title: str, text: str, lexical: float) -> float:
-        """How likely a page is relevant, 0 to 1."""
+        """The probability that a page is relevant, 0 to 1."""
         return _squash(self.bias + sum(self._parts(title, text, lexical).values()))
 
     def reasons(self, title: str, text: str, lexical: float, most: int = 6) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Classifier:
         return tuple(f"learnt: {name} ({weight:+.2f})" for name, weight in parts[:most])
 
     def strongest(self, most: int = _STRONGEST) -> dict[str, list[str]]:
-        """The terms that speak for a page, and those against."""
+        """The strongest terms for and against relevance."""
         ranked = sorted(self.weights.items(), key=lambda part: part[1])
         return {
             "for": [name for name, weight in reversed(ranked[-most:]) if weight > 0],
@@ -92,7 +92,7 @@ class Classifier:
         known = sorted(name for name in found if name in self.weights)
         scale = _scale(len(known))
         parts = {name: self.weights[name] * scale for name in known}
-        parts[RULES] = self.weights.get(RULES, 0.0) * _stretch(lexical)
+        parts[RULES] = self.weights.get(RULES, 0.0) * _centred(lexical)
         return parts
 
     def as_json(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Classifier:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A classifier with what it is worth; `reason` says why it may judge or may not."""
+    """A classifier with its quality; `reason` says why it may judge or may not."""
 
     classifier: Classifier
     decisions: int
@@ -112,7 +112,7 @@ class Trained:
 
 
 def train(examples: Sequence[LabelledPage], threshold: float = 0.5) -> Trained:
-    """Learn from decisions, and measure what was learnt; the same decisions give the same result."""
+    """Train on decisions and measure the result; deterministic for the same decisions."""
     ordered = sorted(examples, key=_key)
     lacking = _lacking(ordered)
     if lacking is not None:
@@ -128,21 +128,21 @@ def _lacking(examples: Sequence[LabelledPage]) -> str | None:
     relevant = sum(example.relevant for example in examples)
     domains = len({example.domain for example in examples})
     if len(examples) < MIN_DECISIONS:
-        return f"There are {len(examples)} decisions; {MIN_DECISIONS} are needed."
+        return f"There are {len(examples)} decisions; at least {MIN_DECISIONS} are needed."
     if min(relevant, len(examples) - relevant) < MIN_EACH:
         return f"There are {relevant} relevant pages and {len(examples) - relevant} others; {MIN_EACH} of each are needed."
     if domains < MIN_DOMAINS:
-        return f"The decisions are about {domains} domains; {MIN_DOMAINS} are needed."
+        return f"The decisions cover {domains} domains; at least {MIN_DOMAINS} are needed."
     return None
 
 
 def _verdict(learnt: Measure, rules: Measure) -> tuple[bool, str]:
-    told = f"balanced accuracy {learnt.balanced:.3f}, the rules' {rules.balanced:.3f}"
+    figures = f"balanced accuracy {learnt.balanced:.3f}, the rules' {rules.balanced:.3f}"
     if learnt.balanced < MIN_BALANCED:
-        return False, f"It is not good enough: {told}, and {MIN_BALANCED} is needed."
+        return False, f"It is not good enough: {figures}, and {MIN_BALANCED} is needed."
     if learnt.balanced < rules.balanced + MIN_GAIN:
-        return False, f"It is no better than the rules: {told}."
-    return True, f"It is better than the rules: {told}."
+        return False, f"It is no better than the rules: {figures}."
+    return True, f"It is better than the rules: {figures}."
 
 
 def _cross_validate(examples: Sequence[LabelledPage], threshold: float) -> tuple[Measure, Measure]:
@@ -151,19 +151,19 @@ def _cross_validate(examples: Sequence[LabelledPage], threshold: float) -> tuple
     learnt: list[tuple[bool, bool]] = []
     rules: list[tuple[bool, bool]] = []
     for number in range(FOLDS):
-        asked = [each for each in examples if fold_of[each.domain] == number]
+        held_out = [each for each in examples if fold_of[each.domain] == number]
         known = [each for each in examples if fold_of[each.domain] != number]
-        if not asked or len({each.relevant for each in known}) < 2:
+        if not held_out or len({each.relevant for each in known}) < 2:
             continue
         judge = fit(known)
-        for each in asked:
+        for each in held_out:
             learnt.append((each.relevant, judge.score(each.title, each.text, each.lexical) >= 0.5))
             rules.append((each.relevant, each.lexical >= threshold))
     return Measure.of(learnt), Measure.of(rules)
 
 
 def _folds(examples: Sequence[LabelledPage]) -> dict[str, int]:
-    """Domains dealt out, the largest first, always to the smallest fold."""
+    """Domains distributed, largest first, always to the smallest fold."""
     sizes = Counter(example.domain for example in examples)
     filled = [0] * FOLDS
     fold_of: dict[str, int] = {}
@@ -178,7 +178,7 @@ def fit(examples: Sequence[LabelledPage]) -> Classifier:
     """Weights by gradient descent, step sizes by feature; both classes weigh the same."""
     found = [features_of(example.title, example.text) for example in examples]
     known = _vocabulary(examples, found)
-    # In one order everywhere: sums of floats depend on it.
+    # A fixed order: sums of floats depend on it.
     rows = [sorted(features & known) for features in found]
     share = sum(example.relevant for example in examples) / max(len(examples), 1)
     weights: dict[str, float] = dict.fromkeys(sorted(known), 0.0)
@@ -187,7 +187,7 @@ def fit(examples: Sequence[LabelledPage]) -> Classifier:
     bias, bias_step = 0.0, 1e-6
     for _ in range(_EPOCHS):
         for example, row in zip(examples, rows, strict=True):
-            scale, prior = _scale(len(row)), _stretch(example.lexical)
+            scale, prior = _scale(len(row)), _centred(example.lexical)
             total = bias + scale * sum(weights[name] for name in row) + weights[RULES] * prior
             balance = 0.5 / max(share if example.relevant else 1 - share, 1e-6)
             error = (_squash(total) - example.relevant) * balance
@@ -202,7 +202,7 @@ def fit(examples: Sequence[LabelledPage]) -> Classifier:
 
 
 def _vocabulary(examples: Sequence[LabelledPage], found: Sequence[frozenset[str]]) -> set[str]:
-    """Features that stand on several pages of more than one domain: no names of one site."""
+    """Features on several pages of more than one domain: excludes names of one site."""
     pages: Counter[str] = Counter()
     domains: dict[str, set[str]] = {}
     for example, features in zip(examples, found, strict=True):
@@ -217,17 +217,17 @@ def _vocabulary(examples: Sequence[LabelledPage], found: Sequence[frozenset[str]
 
 
 def _key(example: LabelledPage) -> bytes:
-    """An order that does not depend on when somebody decided."""
+    """An order that does not depend on when a decision was made."""
     return sha256(f"{example.domain}\n{example.title}\n{example.text}".encode()).digest()
 
 
 def _scale(features: int) -> float:
-    """Long pages have more words, and are no surer for that."""
+    """Long pages have more words, but are no more certain for that."""
     return 1 / math.sqrt(max(features, 1))
 
 
-def _stretch(lexical: float) -> float:
-    """A score as a number around zero."""
+def _centred(lexical: float) -> float:
+    """A score centred on zero."""
     return 4.0 * (lexical - 0.5)
 
 

@@ -1,4 +1,4 @@
-"""A flag: whether a page is relevant, how sure that is, and why."""
+"""A flag: whether a page is relevant, with confidence and reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RelevanceFlag:
-    """What was judged of a page; None is nobody's guess yet, and waits for a person."""
+    """The judgement of a page; None is undecided, and waits for a person."""
 
     relevant: bool | None
     score: float  # 0 not relevant, 1 relevant

@@ -1,4 +1,4 @@
-"""Flagging: rules first, then what reviewers taught, then a model for what is still borderline.
+"""Flagging: rules first, then the trained classifier, then a model for what is still borderline.
 
 Without a model a borderline page stays undecided and waits for a reviewer.
 """
@@ -29,7 +29,7 @@ _SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What is judged of a page: its title and its main text, as visitors see them."""
+    """What is judged of a page: its title and main text, as visitors see them."""
 
     title: str
     text: str
@@ -37,7 +37,7 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class ActiveClassifier:
-    """The classifier in force and its version."""
+    """The active classifier and its version."""
 
     classifier: Classifier
     version: int
@@ -54,18 +54,18 @@ class Flagger:
         self._model = model
 
     async def flag(self, page: PageText, subject: Subject) -> RelevanceFlag:
-        """Judge a page; asks the model only when nothing else can tell."""
+        """Judge a page; calls the model only if nothing else can decide."""
         return (await self.ask(page, subject))[0]
 
     async def ask(self, page: PageText, subject: Subject) -> tuple[RelevanceFlag, Reply | None]:
-        """The same, with the model's reply where it was asked."""
+        """The same, with the model's reply if it was called."""
         flag = self.judge(page)
         if flag.relevant is not None or self._model is None:
             return flag, None
         return await self._asked(page, subject, flag, self._model)
 
     def judge(self, page: PageText) -> RelevanceFlag:
-        """Judge a page without asking anybody."""
+        """Judge a page without the model."""
         rules = lexical_score(self.topic, page.title, page.text)
         if self._learnt is None:
             version = f"rules-{self.topic.version}"
@@ -87,7 +87,7 @@ class Flagger:
     async def _asked(
         self, page: PageText, subject: Subject, flag: RelevanceFlag, model: Model
     ) -> tuple[RelevanceFlag, Reply | None]:
-        shown = _shown(page, model.settings.chunk_chars)
+        shown = _visible_beginning(page, model.settings.chunk_chars)
         if not shown:
             return flag, None
         instruction = prompt("relevance")
@@ -103,8 +103,8 @@ class Flagger:
         return _judged(flag, reply, shown, f"{instruction.version}:{model.name}"), reply
 
 
-def _shown(page: PageText, size: int) -> str:
-    """The beginning of a page without lines that speak to a machine."""
+def _visible_beginning(page: PageText, size: int) -> str:
+    """The beginning of a page without lines addressed to a machine."""
     lines = [one_space(line) for line in (page.title, *page.text.splitlines())]
     ordering = injection_lines(lines)
     kept = (line for number, line in enumerate(lines) if line and number not in ordering)
@@ -112,22 +112,22 @@ def _shown(page: PageText, size: int) -> str:
 
 
 def _judged(flag: RelevanceFlag, reply: Reply, shown: str, version: str) -> RelevanceFlag:
-    """The model's judgement where its quote is on the page; else the page stays undecided."""
+    """The model's judgement if its quote is on the page; otherwise the page stays undecided."""
     if not reply.is_answer:
         return RelevanceFlag(None, flag.score, (*flag.reasons, reply.sentence), flag.model_version)
     quote = one_space(reply.value["quote"])
     if not quote or quote.casefold() not in one_space(shown).casefold():
-        said = "unverified: what the model quotes is not on the page"
-        return RelevanceFlag(None, flag.score, (*flag.reasons, said), flag.model_version)
+        reason = "unverified: the model's quote is not on the page"
+        return RelevanceFlag(None, flag.score, (*flag.reasons, reason), flag.model_version)
     relevant = bool(reply.value["relevant"])
-    # The model only tips the scales: the score stays near what rules and reviewers say.
+    # The model only tips the scales: the score stays near that of rules and reviewers.
     score = round((flag.score + (1.0 if relevant else 0.0)) / 2, 4)
     return RelevanceFlag(relevant, score, (f"model: {quote[:200]}", *flag.reasons), version)
 
 
 def _check(value: Any) -> str | None:
     if not isinstance(value, dict) or set(value) != {"relevant", "quote"}:
-        return "the answer is not {relevant, quote}"
+        return "the reply is not {relevant, quote}"
     if not isinstance(value["relevant"], bool):
         return "relevant is neither true nor false"
     if not isinstance(value["quote"], str) or len(value["quote"]) > _MAX_QUOTE:

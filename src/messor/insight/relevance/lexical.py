@@ -1,7 +1,7 @@
-"""Relevance by rules: weighted phrases of a topic, counted where they say most.
+"""Relevance by rules: weighted phrases of a topic, counted where they matter most.
 
-A phrase in the title counts thrice, repetition counts little, and a long page needs more of them
-than a short one. Every point has a reason that names its phrase.
+A phrase in the title counts three times, repetition counts little, and a long page needs more of
+them than a short one. Every point has a reason that names its phrase.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from messor.insight.relevance.topic import Topic
 from messor.insight.relevance.words import MAX_TEXT
 
 TITLE_TIMES = 3.0
-ENOUGH = 4.5  # points at which a short page is as likely as not: it says so in several ways
-_SHORT = 150  # words; with every doubling a phrase more may stand there by chance
+ENOUGH = 4.5  # points at which a short page has even odds
+_SHORT = 150  # words; each doubling allows one more phrase by chance
 _BY_CHANCE = 1.0
 _STEEP = 0.35
 _REASONS = 6
@@ -25,14 +25,14 @@ _REASONS = 6
 
 @dataclass(frozen=True, slots=True)
 class LexicalScore:
-    """0 to 1, and the phrases behind it, the strongest first."""
+    """0 to 1, and the phrases behind it, strongest first."""
 
     value: float
     reasons: tuple[str, ...]
 
 
 def lexical_score(topic: Topic, title: str, text: str) -> LexicalScore:
-    """How much a page's words say that it is about a topic."""
+    """How much a page's words indicate a topic."""
     head, body = _plain(title[:1_000]), _plain(text[:MAX_TEXT])
     wanted, unwanted = topic.folded
     points = {phrase: _points(phrase, weight, head, body) for phrase, weight in wanted.items()}

@@ -1,4 +1,4 @@
-"""Reviewers and flags: which pages were flagged how, and a person's word on one of them."""
+"""Review of flags: flagged pages, and a person's decision on one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from messor.web.urls import parse, url_hash
 
 State = Literal["undecided", "relevant", "irrelevant", "all"]
 
-# Those on which a word would teach most come first: nearest to even, and nobody has decided.
+# Most informative first: undecided by a person and nearest to even odds.
 LIST = """
 SELECT f.page_id, p.url, d.domain, f.relevant, f.score::float8 AS score, f.reasons::text AS reasons,
        f.model_version, f.flagged_at, said.decided_by
@@ -64,7 +64,7 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What a reviewer's word came to."""
+    """The result of a review."""
 
     page_id: int
     url: str
@@ -80,7 +80,7 @@ async def listing(
     domain: str | None = None,
     limit: int = 50,
 ) -> list[FlagRow]:
-    """Flags of a vertical, those first on which nobody has decided and that are nearest to even."""
+    """Flags of a vertical, undecided ones and those nearest to even odds first."""
     rows = await source.fetch(LIST, topic.name, state, domain, limit)
     return [FlagRow(**{**row, "reasons": msgspec.json.decode(row["reasons"])}) for row in rows]
 
@@ -95,10 +95,10 @@ async def review(
     relevant: bool | None = None,
     reason: str = "",
 ) -> Reviewed:
-    """Confirm a flag or overturn it; of an undecided one `relevant` must be said. PAGE is a number or URL."""
+    """Confirm or overturn a flag; an undecided one needs `relevant`. `page` is a number or URL."""
     row = await connection.fetchrow(FIND, topic.name, await _page_id(connection, page))
     if row is None:
-        raise NotFoundError(f"{page} was not flagged for {topic.name}.")
+        raise NotFoundError(f"{page} is not flagged for {topic.name}.")
     verdict = _verdict(row["relevant"], agrees=agrees, relevant=relevant)
     decision = ReviewDecision(row["page_id"], row["domain"], verdict, actor, reason)
     domain_id: UUID = row["domain_id"]
@@ -110,13 +110,13 @@ async def review(
 def _verdict(flagged: bool | None, *, agrees: bool, relevant: bool | None) -> bool:
     if flagged is None:
         if relevant is None:
-            raise UsageError("The flag is undecided: say --as relevant or --as irrelevant.")
+            raise UsageError("The flag is undecided: add --as relevant or --as irrelevant.")
         return relevant
     verdict = flagged if agrees else not flagged
     if relevant is not None and relevant != verdict:
-        said = "relevant" if flagged else "irrelevant"
+        message = "relevant" if flagged else "irrelevant"
         raise UsageError(
-            f"The page is flagged as {said}: confirm says the same of it, overturn the opposite."
+            f"The page is flagged as {message}: confirm keeps that, overturn reverses it."
         )
     return verdict
 
@@ -126,6 +126,6 @@ async def _page_id(connection: Connection, page: str) -> int | None:
         return int(page)
     url = parse(page)
     if url is None:
-        raise UsageError(f"{page[:200]!r} is neither the number of a page nor a web address.")
+        raise UsageError(f"{page[:200]!r} is neither a page number nor a web address.")
     found: int | None = await connection.fetchval(PAGE, url.authority, url_hash(url))
     return found

@@ -1,4 +1,4 @@
-"""Flags, reviewers' decisions on them, and the classifiers learnt from those, in the database."""
+"""Storage of flags, of reviewers' decisions on them, and of the classifiers trained on those."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.web.text import one_line, storable
 
-MAX_SAMPLE = 4_000  # characters of a page that are kept with a decision
-MAX_EXAMPLES = 2_000  # the newest that are learnt from
+MAX_SAMPLE = 4_000  # characters of a page that are stored with a decision
+MAX_EXAMPLES = 2_000  # newest decisions used for training
 KEPT_VERSIONS = 10
 
-# A reviewer's word stands over every judgement. What a model said of the same content is not taken
-# back by rules that cannot tell.
+# A reviewer's decision overrides every judgement. A model's judgement of the same content is not
+# replaced by undecided rules.
 KEEP = """
 WITH given AS MATERIALIZED (
   SELECT g.page_id, g.vertical, g.snapshot_id, said.relevant IS NOT NULL AS is_decided,
@@ -107,7 +107,7 @@ SELECT f.page_id, p.url, f.score, f.reasons, f.model_version, f.flagged_at
 
 @dataclass(frozen=True, slots=True)
 class FlaggedPage:
-    """A flag that waits for a reviewer, those nearest to even first."""
+    """A flag that waits for a reviewer, nearest to even odds first."""
 
     page_id: int
     url: str
@@ -119,7 +119,7 @@ class FlaggedPage:
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """What a reviewer says of a page."""
+    """A reviewer's decision on a page."""
 
     page_id: int
     domain: str
@@ -130,7 +130,7 @@ class ReviewDecision:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """What was judged of a page for one vertical."""
+    """The judgement of a page for one vertical."""
 
     page_id: int
     snapshot_id: int | None
@@ -140,7 +140,7 @@ class JudgedPage:
 
 
 async def keep_flags(connection: Connection, judged: Sequence[JudgedPage]) -> list[RelevanceFlag]:
-    """Store what was judged of pages; a reviewer's word stands over it. Answers what holds.
+    """Store judgements of pages; a reviewer's decision overrides them. Returns what is in force.
 
     A page that became relevant is an event.
     """
@@ -157,13 +157,13 @@ async def keep_flags(connection: Connection, judged: Sequence[JudgedPage]) -> li
         [_json([storable(reason) for reason in each.flag.reasons]) for each in ordered],
         [each.flag.model_version for each in ordered],
     )
-    told = [
+    events = [
         _flagged(each, row)
         for each, row in zip(ordered, rows, strict=True)
         if row["changed"] and row["relevant"]
     ]
-    if told:
-        await record(connection, told)
+    if events:
+        await record(connection, events)
     kept = {(row["page_id"], row["vertical"]): _flag(row) for row in rows}
     return [kept[each.page_id, each.vertical] for each in judged]
 
@@ -206,10 +206,10 @@ async def decide(
     *,
     domain_id: UUID | None = None,
 ) -> bool:
-    """Keep a reviewer's decision; answers whether it overturned the flag."""
+    """Store a reviewer's decision; returns whether it overturned the flag."""
     flag = await connection.fetchrow(FIND, decision.page_id, topic.name)
     if flag is None:
-        raise NotFoundError(f"Page {decision.page_id} was not flagged for {topic.name}.")
+        raise NotFoundError(f"Page {decision.page_id} is not flagged for {topic.name}.")
     flagged: bool | None = flag["relevant"]
     overturned = flagged is not None and flagged != decision.relevant
     lexical = lexical_score(topic, page.title, page.text).value
@@ -218,9 +218,9 @@ async def decide(
         flag["model_version"], one_line(decision.reason, 500), lexical, one_line(page.title, 300),
         storable(page.text[:MAX_SAMPLE]), decision.decided_by,
     )  # fmt: skip
-    said = RelevanceFlag(None, float(decision.relevant), (), "reviewer")
+    decided = RelevanceFlag(None, float(decision.relevant), (), "reviewer")
     await keep_flag(
-        connection, topic, decision.page_id, flag["snapshot_id"], said, domain_id=domain_id
+        connection, topic, decision.page_id, flag["snapshot_id"], decided, domain_id=domain_id
     )
     data = {"vertical": topic.name, "relevant": decision.relevant, "overturned": overturned}
     told = Event("flag.decided", decision.decided_by, domain_id, decision.page_id, data)
@@ -229,7 +229,7 @@ async def decide(
 
 
 async def learn(database: Database, topic: Topic, *, actor: str) -> tuple[int, Trained]:
-    """Train on all decisions, store the version, and switch it on if it has earned that."""
+    """Train on all decisions, store the version, and activate it if it is good enough."""
     rows = await database.fetch(EXAMPLES, topic.name, MAX_EXAMPLES)
     examples = [
         LabelledPage(row["domain"], row["title"], row["sample"], row["lexical"], row["relevant"])
@@ -240,7 +240,7 @@ async def learn(database: Database, topic: Topic, *, actor: str) -> tuple[int, T
     async with database.transaction() as connection:
         await connection.execute(LOCK, topic.name)
         if trained.may_judge:
-            await connection.execute(TURN_OFF, topic.name, "A newer version judges.")
+            await connection.execute(TURN_OFF, topic.name, "A newer version is active.")
         version: int = await connection.fetchval(
             ADD, topic.name, "on" if trained.may_judge else "refused", trained.reason,
             trained.decisions, _json(_measured(trained)), _json(trained.classifier.as_json()), actor,
@@ -259,7 +259,7 @@ def _measured(trained: Trained) -> dict[str, Any]:
 
 
 async def in_force(source: Connection | Database, topic: Topic) -> ActiveClassifier | None:
-    """The classifier that judges, None where the rules do."""
+    """The active classifier, None if the rules judge."""
     row = await source.fetchrow(IN_FORCE, topic.name)
     if row is None:
         return None
@@ -267,14 +267,14 @@ async def in_force(source: Connection | Database, topic: Topic) -> ActiveClassif
 
 
 async def switch(database: Database, topic: Topic, version: int | None, *, actor: str) -> None:
-    """Let another version judge, or with None the rules. A person's act."""
+    """Activate another version, or with None the rules. A person's act."""
     async with database.transaction() as connection:
         await connection.execute(LOCK, topic.name)
         if version is not None:
             await _require(connection, topic, version)
-        await connection.execute(TURN_OFF, topic.name, "Switched off by a person.")
+        await connection.execute(TURN_OFF, topic.name, "Deactivated by a person.")
         if version is not None:
-            await connection.fetchval(TURN_ON, topic.name, version, "Switched on by a person.")
+            await connection.fetchval(TURN_ON, topic.name, version, "Activated by a person.")
         data = {"vertical": topic.name, "version": version}
         await record(connection, [Event("relevance.switched", actor, data=data)])
 
@@ -283,13 +283,13 @@ async def _require(connection: Connection, topic: Topic, version: int) -> None:
     rows = await connection.fetch(VERSIONS, topic.name, 1_000)
     row = next((each for each in rows if each["version"] == version), None)
     if row is None:
-        raise NotFoundError(f"There is no version {version} of the classifier of {topic.name}.")
+        raise NotFoundError(f"Unknown version {version} of the classifier of {topic.name}.")
     if row["state"] == "refused":
-        raise ConflictError(f"Version {version} may not judge. {row['reason']}")
+        raise ConflictError(f"Version {version} cannot be activated. {row['reason']}")
 
 
 async def versions(source: Connection | Database, topic: Topic) -> Sequence[dict[str, Any]]:
-    """What was learnt so far, the newest first."""
+    """Trained versions, newest first."""
     rows = await source.fetch(VERSIONS, topic.name, KEPT_VERSIONS)
     return [{**row, "measured": msgspec.json.decode(row["measured"])} for row in rows]
 
@@ -297,7 +297,7 @@ async def versions(source: Connection | Database, topic: Topic) -> Sequence[dict
 async def borderline(
     source: Connection | Database, topic: Topic, most: int = 50
 ) -> list[FlaggedPage]:
-    """Pages on which a reviewer's word would teach most."""
+    """Pages on which a reviewer's decision would teach most."""
     rows = await source.fetch(BORDERLINE, topic.name, most)
     return [FlaggedPage(**{**row, "reasons": msgspec.json.decode(row["reasons"])}) for row in rows]
 

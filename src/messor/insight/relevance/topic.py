@@ -1,4 +1,4 @@
-"""A topic: the words that tell that a page is about something, and those that tell it is not."""
+"""A topic: words that indicate that a page is about something, and words against it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Topic:
     phrases: Mapping[str, float] = field(default_factory=dict)
     excluded: Mapping[str, float] = field(default_factory=dict)
     version: int = 1
-    relevant_from: float = 0.6  # a score from which a page is relevant
-    irrelevant_to: float = 0.4  # and up to which it is not; between them it is borderline
+    relevant_from: float = 0.6  # minimum score of a relevant page
+    irrelevant_to: float = 0.4  # maximum score of an irrelevant one; between them it is borderline
 
     def __post_init__(self) -> None:
         if not 0 <= self.irrelevant_to <= self.relevant_from <= 1:
@@ -31,7 +31,7 @@ class Topic:
             )
         weights = (*self.phrases.values(), *self.excluded.values())
         if any(not 0 < weight < 1_000 for weight in weights):
-            raise UsageError(f"Weights of the topic {self.name} are above 0 and below 1000.")
+            raise UsageError(f"Weights of the topic {self.name} must be above 0 and below 1000.")
         if len(weights) > MAX_PHRASES:
             raise UsageError(f"The topic {self.name} has more than {MAX_PHRASES} phrases.")
 
@@ -44,7 +44,7 @@ class Topic:
         against: Iterable[str] = (),
         version: int = 1,
     ) -> Topic:
-        """A topic of plain lists: a phrase of several words says more than a word."""
+        """A topic of plain lists: a phrase of several words weighs more than a word."""
         return cls(
             name,
             about,
@@ -55,7 +55,7 @@ class Topic:
 
     @cached_property
     def folded(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Phrases for and against, as they are looked for."""
+        """Phrases for and against, in folded form."""
         return _folded(self.phrases), _folded(self.excluded)
 
 

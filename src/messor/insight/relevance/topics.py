@@ -1,4 +1,4 @@
-"""Topics of domains: what the verticals that a domain belongs to look for, and who judges for each.
+"""Topics of domains: what the verticals of a domain look for, and the judge for each.
 
 A domain belongs to a vertical whose organisation owns it, or which found a candidate there.
 """
@@ -37,13 +37,15 @@ class Want:
 
     vertical: str
     kinds: tuple[str, ...]  # of records
-    flagger: Flagger  # asks no model
+    flagger: Flagger  # calls no model
 
 
 def topic_of(vertical: Vertical) -> Topic:
-    """What a vertical's file says of relevance, as pages are judged by it."""
-    said = vertical.relevance
-    return Topic.of_terms(vertical.name, said.topic, said.terms, said.against, vertical.version)
+    """The topic of a vertical's file, for judging pages."""
+    relevance = vertical.relevance
+    return Topic.of_terms(
+        vertical.name, relevance.topic, relevance.terms, relevance.against, vertical.version
+    )
 
 
 async def topic_named(source: Connection | Database, name: str) -> Topic:
@@ -52,7 +54,7 @@ async def topic_named(source: Connection | Database, name: str) -> Topic:
 
 
 class Topics:
-    """Wants by domain; verticals and classifiers are read once for each of their versions."""
+    """Wants by domain; verticals and classifiers are loaded once per version."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, int | None], Want]] = {}
@@ -60,7 +62,7 @@ class Topics:
     async def of_domains(
         self, connection: Connection, domain_ids: Iterable[UUID]
     ) -> dict[UUID, list[Want]]:
-        """What is wanted of each domain; one that belongs to no vertical is left out."""
+        """What is wanted of each domain; one without a vertical is omitted."""
         found: dict[UUID, list[Want]] = {}
         for row in await connection.fetch(OF_DOMAINS, sorted(set(domain_ids))):
             want = await self._want(connection, row["name"], (row["version"], row["learnt"]))

@@ -1,7 +1,7 @@
-"""URLs that lead to nothing: looked at for months, and no record ever came of them.
+"""Unproductive pages: crawled for months without ever yielding a record.
 
-They are still looked at, but rarely. A page that leads to others, is new, was never read well or
-says by its sitemap that it changed is left as it is: no answer is not a zero. On a domain of some
+They are still crawled, but rarely. A page that links to others, is new, was never read well or has
+changed according to its sitemap is left unchanged: no result is not zero. On a domain of some
 verticals only records of kinds that they want count.
 """
 
@@ -16,12 +16,12 @@ from messor.insight.relevance.topics import BELONGS
 from messor.store.database import Connection, Database
 
 WINDOW = timedelta(days=90)  # without a record
-RARELY = timedelta(days=90)  # between two looks
+RARELY = timedelta(days=90)  # between two crawls
 
-# The specification's query (snapshots of the last 90 days without an extraction), told by what is
-# kept here: the page was looked at within the window, its newest content was read, and no record
-# of the wanted kinds was seen in it within the window.
-_BARREN = f"""
+# The specification's query (snapshots of the last 90 days without an extraction) in terms of stored
+# data: the page was crawled within the window, its newest content was read, and no record of the
+# wanted kinds was seen in it within the window.
+_UNPRODUCTIVE = f"""
   FROM messor.crawl_tasks t
   JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.hosts h ON h.id = p.host_id
@@ -48,13 +48,13 @@ _BARREN = f"""
    AND (p.sitemap_lastmod IS NULL OR p.sitemap_lastmod <= t.last_fetched_at)
 """
 LIST = f"""
-SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_BARREN}
+SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_UNPRODUCTIVE}
  ORDER BY p.id LIMIT $4
 """
-# What somebody set by hand stands.
+# A person's setting is kept.
 PUT_OFF = f"""
 WITH barren AS MATERIALIZED (
-  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_BARREN}
+  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_UNPRODUCTIVE}
      AND t.crawl_frequency IS NULL AND t.due_at < t.last_fetched_at + $6::interval
    ORDER BY t.page_id LIMIT $4 FOR UPDATE OF t SKIP LOCKED
 ), later AS (
@@ -64,7 +64,7 @@ INSERT INTO messor.barren_pages AS o (page_id, until)
 SELECT page_id, until FROM barren ORDER BY page_id
 ON CONFLICT (page_id) DO UPDATE SET until = excluded.until, put_off_at = (SELECT messor.clock())
 """
-# Their time has come, or they have led to something after all.
+# Their time has come, or they have yielded something after all.
 BRING_BACK = """
 DELETE FROM messor.barren_pages WHERE page_id = ANY (ARRAY(
   SELECT b.page_id FROM messor.barren_pages b
@@ -76,7 +76,7 @@ DELETE FROM messor.barren_pages WHERE page_id = ANY (ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class UnproductivePage:
-    """A page that leads to nothing."""
+    """A page without records."""
 
     page_id: int
     url: str
@@ -109,13 +109,16 @@ async def put_off(
     rarely: timedelta = RARELY,
     most: int = 1_000,
 ) -> int:
-    """Have such pages looked at rarely; answers how many were put off."""
+    """Crawl such pages rarely; returns how many were postponed."""
     wanted = None if kinds is None else list(kinds)
     status = await connection.execute(PUT_OFF, window, domain_id, wanted, most, host_ids, rarely)
     return int(status.rpartition(" ")[2])
 
 
 async def bring_back(connection: Connection, most: int = 1_000) -> int:
-    """Let pages be due as others are that were put off and need not be; answers how many."""
+    """Return pages to their usual frequency that need not be postponed any more.
+
+    Returns how many.
+    """
     status = await connection.execute(BRING_BACK, most)
     return int(status.rpartition(" ")[2])

@@ -1,4 +1,4 @@
-"""The words of a page as features: folded, in pairs too, those of the title apart."""
+"""Words of a page as features: folded, also in pairs, with title words separate."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from messor.content.dates import fold
 
-MAX_TEXT = 20_000  # characters of a text that count: the beginning says what it is about
+MAX_TEXT = 20_000  # characters of a text that count: the beginning states the topic
 _WORD = re.compile(r"[^\W\d_]{2,30}")
-# Say nothing of a topic in any of the languages they belong to.
+# Stop words of several languages.
 _STOP = frozenset(
     (
         "the", "and", "for", "with", "that", "this", "from", "are", "was", "were", "has", "have",
@@ -25,12 +25,12 @@ _STOP = frozenset(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in their order."""
+    """The words of a text in order."""
     return [word for word in _WORD.findall(fold(text[:MAX_TEXT])) if word not in _STOP]
 
 
 def features_of(title: str, text: str) -> frozenset[str]:
-    """What is there: words, pairs of neighbours, and `title:` words; each counts once."""
+    """Words, pairs of neighbours, and `title:` words; each counts once."""
     words = words_of(text)
     pairs = (f"{first} {second}" for first, second in pairwise(words))
     return frozenset((*words, *pairs, *(f"title:{word}" for word in words_of(title))))

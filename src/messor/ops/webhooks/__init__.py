@@ -1,1 +1,1 @@
-"""Webhooks: others are told of events, each signed, tried again until it arrives."""
+"""Webhooks: deliver events, each signed and retried until it arrives."""

@@ -1,8 +1,8 @@
-"""Delivering: the job that tells one webhook of one event.
+"""Delivery: the job that sends one event to one webhook.
 
-Signed as the Standard Webhooks specification says: HMAC-SHA256 over id, time and body. The address
-guard judges every connection, redirects are not followed, and little of an answer is read. A
-receiver tells deliveries apart by `webhook-id`, which stays the same when one is tried again.
+Signed according to the Standard Webhooks specification: HMAC-SHA256 over id, time and body. The
+address guard checks every connection, redirects are not followed, and little of a response is read.
+A receiver distinguishes deliveries by `webhook-id`, which stays the same in retries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 
 SECONDS = 15.0
-MOST_IN_A_ROW = 100  # failures, after which a webhook is switched off
+MAX_CONSECUTIVE_FAILURES = 100  # consecutive failures that deactivate a webhook
 ACTOR = "webhooks"
 
 FIND = "SELECT url, secret FROM messor.webhooks WHERE id = $1 AND is_active"
@@ -54,14 +54,14 @@ UPDATE messor.webhooks SET failures = failures + 1, failure_count = failure_coun
 
 
 class DeliveryRequest(msgspec.Struct):
-    """What the job's payload must say."""
+    """The job's payload."""
 
     webhook: UUID
     event: dict[str, Any]
 
 
 class Refused(Exception):  # noqa: N818 - a finding, not an error of ours
-    """The receiver did not take it; `gone` when it wants nothing more."""
+    """The receiver did not accept it; `gone` if it wants no more."""
 
     def __init__(self, said: str, *, gone: bool = False, category: str = "http") -> None:
         super().__init__(said)
@@ -70,7 +70,7 @@ class Refused(Exception):  # noqa: N818 - a finding, not an error of ours
 
 
 def register(handlers: Handlers, settings: Settings, database: Database) -> None:
-    """Take part in a process's jobs."""
+    """Register the job's handler in a process."""
     courier = WebhookSender(settings, database)
 
     @handlers.prepares(JOB_TYPE)
@@ -79,7 +79,7 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
 
 
 class WebhookSender:
-    """Tells webhooks, each with its own signature."""
+    """Sends events to webhooks, each with its own signature."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
@@ -88,7 +88,7 @@ class WebhookSender:
         self._ca_file = settings.ca_file
 
     async def deliver(self, order: DeliveryRequest) -> Effects:
-        """Tell it; answers the effects of having done so, raises when it is to be tried again."""
+        """Send it; returns the job's effects, raises if it is to be retried."""
         row = await self._database.fetchrow(FIND, order.webhook)
         if row is None:
             return _nothing
@@ -113,9 +113,9 @@ class WebhookSender:
                 self._session() as session,
                 session.post(
                     target.href, data=body, headers=headers, allow_redirects=False
-                ) as answer,
+                ) as response,
             ):
-                status = answer.status
+                status = response.status
         except UsageError as error:
             raise Refused(str(error), category="validation") from error
         except (ClientError, OSError) as error:
@@ -123,7 +123,7 @@ class WebhookSender:
                 f"It could not be reached: {mask_text(words(error))}.", category="network"
             ) from error
         if not 200 <= status < 300:
-            raise Refused(f"It answered {status}.", gone=status == 410)
+            raise Refused(f"It returned {status}.", gone=status == 410)
         return status
 
     @asynccontextmanager
@@ -148,10 +148,10 @@ class WebhookSender:
             await resolver.close()
 
     async def _note(self, webhook_id: UUID, refused: Refused) -> None:
-        """A failure is kept whatever becomes of the job."""
+        """Store a failure whatever becomes of the job."""
         async with self._database.transaction() as connection:
             row = await connection.fetchrow(
-                FAIL, webhook_id, str(refused), MOST_IN_A_ROW, refused.gone
+                FAIL, webhook_id, str(refused), MAX_CONSECUTIVE_FAILURES, refused.gone
             )
             if row is not None and not row["is_active"]:
                 data = {
@@ -163,7 +163,7 @@ class WebhookSender:
 
 
 def sign(secret: str, event_id: str, body: bytes, *, at: int | None = None) -> dict[str, str]:
-    """The headers that prove who sent this, and when."""
+    """The headers that prove sender and time."""
     moment = int(time.time()) if at is None else at
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{event_id}.{moment}.".encode() + body
@@ -176,7 +176,7 @@ def sign(secret: str, event_id: str, body: bytes, *, at: int | None = None) -> d
 
 
 async def _nothing(_: Connection) -> Result:
-    return {"skipped": "the webhook is off or gone"}
+    return {"skipped": "the webhook is inactive or removed"}
 
 
 async def _succeed(webhook_id: UUID, status: int, connection: Connection) -> Result:

@@ -1,7 +1,7 @@
-"""Deliveries: what a webhook was told and how that went, for people; and telling it once more.
+"""Deliveries of a webhook and their results, for display; and redelivery.
 
-A delivery is a job. It keeps its event's id when it is sent again, so that a receiver which had it
-already can tell.
+A delivery is a job. It keeps its event's id when sent again, so that a receiver can recognise a
+duplicate.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Delivery:
     finished_at: datetime | None
     event_type: str | None
     event_id: str | None
-    status: int | None  # what the receiver answered, once it took it
+    status: int | None  # the receiver's status, once accepted
     last_error: str | None
 
 
@@ -74,26 +74,26 @@ async def listing(
     before: Before | None = None,
     limit: int = MOST,
 ) -> list[Delivery]:
-    """The newest first; `before` is (created_at, id) of the last one seen."""
+    """Newest first; `before` is (created_at, id) of the last one seen."""
     since, last = before or (None, None)
     rows = await source.fetch(LISTING, webhook_id, since, last, limit)
     return [_delivery(row) for row in rows]
 
 
 def _delivery(row: Any) -> Delivery:
-    said = row["last_error"]
-    return Delivery(**{**row, "last_error": said and mask_text(said)})
+    error = row["last_error"]
+    return Delivery(**{**row, "last_error": error and mask_text(error)})
 
 
 async def redeliver(connection: Connection, webhook: Webhook, job_id: UUID, *, actor: str) -> UUID:
-    """Send it once more, at once; answers the job that does."""
+    """Send it again now; returns the job."""
     if not webhook.is_active:
-        raise ConflictError("This webhook is paused; resume it before something is sent again.")
+        raise ConflictError("This webhook is paused; resume it before a redelivery.")
     row = await connection.fetchrow(FIND, job_id, webhook.id)
     if row is None:
-        raise NotFoundError("There is no such delivery, or it is too long ago.")
+        raise NotFoundError("Unknown delivery; it may be too old.")
     if row["state"] == "running":
-        raise ConflictError("This delivery is under way just now.")
+        raise ConflictError("This delivery is in progress; try again when it has ended.")
     sending = await _again(connection, webhook, job_id, row["state"], row["payload"])
     data = {"webhook": str(webhook.id), "url": mask_path(webhook.url), "job": str(sending)}
     await record(connection, [Event("webhook.redelivered", actor, data=data)])
@@ -103,11 +103,11 @@ async def redeliver(connection: Connection, webhook: Webhook, job_id: UUID, *, a
 async def _again(
     connection: Connection, webhook: Webhook, job_id: UUID, state: str, payload: str
 ) -> UUID:
-    """What has not arrived goes on; what has, or was called off, becomes another job."""
+    """What has not arrived is retried; what has, or was cancelled, becomes another job."""
     if state in ("queued", "dead"):
         await connection.execute(AGAIN, job_id)
         return job_id
-    told: dict[str, Any] = msgspec.json.decode(payload)["event"]
-    job = new_delivery(webhook.id, f"{told['id']}:{new_id()}", told)
+    event: dict[str, Any] = msgspec.json.decode(payload)["event"]
+    job = new_delivery(webhook.id, f"{event['id']}:{new_id()}", event)
     await enqueue(connection, [job])
     return job.id

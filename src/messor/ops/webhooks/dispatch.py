@@ -1,7 +1,7 @@
-"""Dispatching: events become jobs, one for each webhook that wants them, once each.
+"""Dispatch: turns events into jobs, exactly one for each subscribed webhook.
 
-A webhook's place in the ledger and the jobs made up to it change in one transaction, so nothing is
-lost or doubled whoever dispatches, however many at once.
+A webhook's position in the ledger and the jobs up to it change in one transaction, so nothing is
+lost or duplicated however many dispatchers run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ADVANCE = "UPDATE messor.webhooks SET tx = $2::text::xid8, event_id = $3 WHERE i
 
 
 async def dispatch(database: Database) -> int:
-    """Hand on what happened since the last time; answers how many jobs were made."""
+    """Create jobs for events since the last call; returns how many."""
     made = 0
     for row in await database.fetch(ACTIVE):
         async with database.transaction() as connection:
@@ -46,7 +46,7 @@ async def dispatch(database: Database) -> int:
 
 async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
     row = await connection.fetchrow(TAKE, webhook_id)
-    if row is None:  # another is at it
+    if row is None:  # another dispatcher has it
         return 0
     wanted = EventFilter(row["types"] or None, with_audit=True)
     place = Cursor(row["tx"], row["event_id"])
@@ -61,7 +61,7 @@ async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
 
 def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
     place, event = recorded.cursor, recorded.event
-    told = {
+    message = {
         "id": f"evt_{place.tx}-{place.id}",
         "type": event.type,
         "occurred_at": recorded.occurred_at.isoformat(),
@@ -70,11 +70,14 @@ def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
         "page_id": event.page_id,
         "data": event.data or {},
     }
-    return new_delivery(webhook_id, f"{place.tx}-{place.id}", told)
+    return new_delivery(webhook_id, f"{place.tx}-{place.id}", message)
 
 
 def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
-    """The job that tells a webhook of an event; `what` tells it from its other deliveries."""
+    """The job that sends an event to a webhook.
+
+    `what` distinguishes it from its other deliveries.
+    """
     return NewJob(
         JOB_TYPE,
         f"{JOB_TYPE}:{webhook_id}:{what}",
@@ -86,12 +89,12 @@ def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:
 
 
 async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJob:
-    """A trial: one event of the type webhook.ping, to this webhook alone."""
+    """Send a test event of type webhook.ping to this webhook alone."""
     if not webhook.is_active:
-        raise ConflictError("This webhook is off; switch it on before it is tried.")
+        raise ConflictError("This webhook is inactive; activate it before a test.")
     trial = new_id()
     now: Any = await connection.fetchval("SELECT messor.clock()")
-    told = {
+    message = {
         "id": f"evt_ping-{trial}",
         "type": "webhook.ping",
         "occurred_at": now.isoformat(),
@@ -100,13 +103,13 @@ async def ping(connection: Connection, webhook: Webhook, *, actor: str) -> NewJo
         "page_id": None,
         "data": {},
     }
-    job = new_delivery(webhook.id, f"ping:{trial}", told)
+    job = new_delivery(webhook.id, f"ping:{trial}", message)
     await enqueue(connection, [job])
     return job
 
 
 class Dispatcher:
-    """Looks for events as long as it runs; any number may, in any process."""
+    """Polls for events as long as it runs; any number may, in any process."""
 
     def __init__(self, database: Database, *, look_seconds: float = LOOK_SECONDS) -> None:
         self._database = database

@@ -1,6 +1,6 @@
-"""The registry of webhooks: who is told, of what, and how it went.
+"""The registry of webhooks: URLs, event types and delivery statistics.
 
-Secrets enter sealed and leave once, when they are made, and for signing.
+Secrets are stored encrypted and leave only when created, and for signing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from messor.store.database import Connection, Database
 from messor.web.suffixes import is_ip_literal
 from messor.web.urls import Url, parse
 
-MOST = 100  # webhooks of an installation
-MOST_TYPES = 50
+MAX_WEBHOOKS = 100  # per installation
+MAX_TYPES = 50
 LONGEST_URL = 2_000
 _TYPE = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,60}")
 
@@ -39,7 +39,7 @@ VALUES ($1, $2, $3, $4, $5::text::xid8, $6, $7) RETURNING {COLUMNS}
 """
 LISTING = f"SELECT {COLUMNS} FROM messor.webhooks ORDER BY created_at, id LIMIT $1"
 GET = f"SELECT {COLUMNS} FROM messor.webhooks WHERE id = $1"
-# One that was off is told of what happens from now on, not of all it missed.
+# A reactivated webhook receives events from now on, not those it missed.
 CHANGE = f"""
 UPDATE messor.webhooks SET types = coalesce($2::text[], types), is_active = coalesce($3, is_active),
        failure_count = CASE WHEN $3 THEN 0 ELSE failure_count END,
@@ -52,7 +52,7 @@ REMOVE = "DELETE FROM messor.webhooks WHERE id = $1 RETURNING id"
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Somebody who is told, without the secret."""
+    """A webhook without its secret."""
 
     id: UUID
     url: str
@@ -60,7 +60,7 @@ class Webhook:
     is_active: bool
     successes: int
     failures: int
-    failure_count: int  # in a row
+    failure_count: int  # consecutive
     last_success_at: datetime | None
     last_failure_at: datetime | None
     last_error: str | None
@@ -69,21 +69,21 @@ class Webhook:
 
 
 def check_url(text: str, guard: AddressGuard) -> Url:
-    """An address that may be told; raises a sentence otherwise."""
+    """A URL that events may be sent to; raises an error otherwise."""
     url = parse(text.strip())
     has_login = "@" in text.partition("://")[2].partition("/")[0]
     if url is None or len(text) > LONGEST_URL or has_login:
-        raise UsageError("Give the address of a webhook such as https://example.org/hook.")
+        raise UsageError("Give the URL of a webhook such as https://example.org/hook.")
     refusal = guard.refusal_of_url(url)
     if refusal is not None:
-        raise UsageError(f"This address may not be told: {refusal}.")
+        raise UsageError(f"Events may not be sent to this URL: {refusal}.")
     if url.scheme != "https" and not _is_opened(url, guard):
-        raise UsageError("A webhook is told over https alone.")
+        raise UsageError("A webhook must use https.")
     return url
 
 
 def _is_opened(url: Url, guard: AddressGuard) -> bool:
-    """Whether the operator named this place in `allowed_networks`."""
+    """Whether the operator listed this address in `allowed_networks`."""
     if f"{url.host}:{url.port}" in guard.names:
         return True
     if not is_ip_literal(url.host):
@@ -93,8 +93,8 @@ def _is_opened(url: Url, guard: AddressGuard) -> bool:
 
 
 def check_types(types: Sequence[str]) -> list[str]:
-    if len(types) > MOST_TYPES or not all(map(_TYPE.fullmatch, types)):
-        raise UsageError(f"Name at most {MOST_TYPES} types of events, such as domain.approved.")
+    if len(types) > MAX_TYPES or not all(map(_TYPE.fullmatch, types)):
+        raise UsageError(f"Name at most {MAX_TYPES} event types, such as domain.approved.")
     return sorted(set(types))
 
 
@@ -107,10 +107,10 @@ async def add(
     types: Sequence[str],
     actor: str,
 ) -> tuple[Webhook, str]:
-    """A webhook that is told of what happens from now on, and its secret."""
+    """Add a webhook that receives events from now on; returns it with its secret."""
     target, wanted = check_url(url, guard), check_types(types)
-    if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MOST:
-        raise UsageError(f"There are {MOST} webhooks already; remove one first.")
+    if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MAX_WEBHOOKS:
+        raise UsageError(f"There are already {MAX_WEBHOOKS} webhooks; remove one first.")
     webhook_id, now = new_id(), await queries.newest(connection)
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
     sealed = seal.close(secret, str(webhook_id))
@@ -119,18 +119,18 @@ async def add(
     )
     assert row is not None
     made = Webhook(**row)
-    await _tell(connection, "webhook.added", actor, made)
+    await _record_event(connection, "webhook.added", actor, made)
     return made, secret
 
 
 async def listing(source: Connection | Database) -> list[Webhook]:
-    return [Webhook(**row) for row in await source.fetch(LISTING, MOST)]
+    return [Webhook(**row) for row in await source.fetch(LISTING, MAX_WEBHOOKS)]
 
 
 async def get(source: Connection | Database, webhook_id: UUID) -> Webhook:
     row = await source.fetchrow(GET, webhook_id)
     if row is None:
-        raise NotFoundError(f"There is no webhook {webhook_id}.")
+        raise NotFoundError(f"Unknown webhook {webhook_id}.")
     return Webhook(**row)
 
 
@@ -142,24 +142,24 @@ async def change(
     is_active: bool | None = None,
     actor: str,
 ) -> Webhook:
-    """Other types, off, or on again."""
+    """Change the types, deactivate or reactivate."""
     wanted = None if types is None else check_types(types)
     now = await queries.newest(connection)
     row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, str(now.tx), now.id)
     if row is None:
-        raise NotFoundError(f"There is no webhook {webhook_id}.")
+        raise NotFoundError(f"Unknown webhook {webhook_id}.")
     changed = Webhook(**row)
-    await _tell(connection, "webhook.changed", actor, changed)
+    await _record_event(connection, "webhook.changed", actor, changed)
     return changed
 
 
 async def remove(connection: Connection, webhook_id: UUID, *, actor: str) -> None:
     found = await get(connection, webhook_id)
     await connection.execute(REMOVE, webhook_id)
-    await _tell(connection, "webhook.removed", actor, found)
+    await _record_event(connection, "webhook.removed", actor, found)
 
 
-async def _tell(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
+async def _record_event(connection: Connection, kind: str, actor: str, webhook: Webhook) -> None:
     data = {
         "webhook": str(webhook.id),
         "url": mask_path(webhook.url),

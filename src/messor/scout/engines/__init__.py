@@ -1,1 +1,1 @@
-"""Search engines behind one interface, found through entry points, asked with budget and back-off."""
+"""Search engines behind one interface, found by entry points, with budget and back-off."""

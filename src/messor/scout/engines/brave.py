@@ -1,4 +1,4 @@
-"""Brave Search: an index of its own. Its limits stand in headers as pairs, for the second and the month."""
+"""Brave Search: has its own index. Its limit headers are pairs, per second and per month."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Brave(Engine):
     last_page = 10
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
-        asked = {
+        query_string = {
             "q": query,
             "country": profile.gl.upper(),
             "search_lang": profile.hl.partition("-")[0],
@@ -43,7 +43,7 @@ class Brave(Engine):
             "safesearch": "off",
         }
         return EngineRequest(
-            "res/v1/web/search", asked, {"X-Subscription-Token": self.endpoint.key}
+            "res/v1/web/search", query_string, {"X-Subscription-Token": self.endpoint.key}
         )
 
     def probe(self) -> EngineRequest:
@@ -58,15 +58,17 @@ class Brave(Engine):
             return SearchFaultError("Brave Search refuses our API key.", hold=HOUR)
         if answer.status == 429:
             hold = hold_of(answer.headers)
-            said = "has no searches left this month" if hold > HOUR else "asks us to slow down"
-            return SearchFaultError(f"Brave Search {said}.", hold=hold, slow_down=True)
+            message = "has no searches left this month" if hold > HOUR else "asks us to slow down"
+            return SearchFaultError(f"Brave Search {message}.", hold=hold, slow_down=True)
         return super().refusal(answer)
 
     @classmethod
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if "web" not in table and "query" not in table:
-            raise SearchFaultError("Brave Search's answer holds no result page.", charged=True)
+            raise SearchFaultError(
+                "The response of Brave Search holds no result page.", charged=True
+            )
         found = [
             *results(SerpBlock.ORGANIC, rows(table.get("web"), "results"), published=("page_age",)),
             *results(
@@ -86,13 +88,13 @@ class Brave(Engine):
 
 
 def _plain(result: SerpResult) -> SerpResult:
-    """Matches are marked up and entities escaped in its texts."""
+    """Its texts mark matches and escape entities."""
     title, snippet = (unescape(_TAGS.sub("", t)) for t in (result.title, result.snippet))
     return replace(result, title=title, snippet=snippet)
 
 
 def hold_of(headers: Mapping[str, str]) -> float:
-    """How long to wait: until the longest of the windows with nothing left begins anew."""
+    """How long to wait: until the longest exhausted window restarts."""
     remaining = _numbers(headers.get("X-RateLimit-Remaining", ""))
     resets = _numbers(headers.get("X-RateLimit-Reset", ""))
     waits = [reset for left, reset in zip(remaining, resets, strict=False) if left <= 0]

@@ -1,4 +1,4 @@
-"""Browserbase's search: up to twenty-five titles and addresses, without snippets."""
+"""Browserbase's search: up to twenty-five titles and URLs, without snippets."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ class Browserbase(Engine):
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if not isinstance(table.get("results"), list):
-            raise SearchFaultError("Browserbase's answer holds no results.", charged=True)
+            raise SearchFaultError("The response of Browserbase holds no results.", charged=True)
         found = results(SerpBlock.ORGANIC, rows(table, "results"), published=("publishedDate",))
         return SerpPage((*found,))

@@ -1,5 +1,7 @@
-"""DataForSEO: Google's page as a list of typed items. It answers 200 and says in `status_code` how it
-went: at the top for us, in the task for the search.
+"""DataForSEO: Google's page as a list of typed items.
+
+It returns 200 and reports errors in `status_code`: at the top for the call, in the task for the
+search.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from messor.scout.engines.values import phrases, results, rows, table_of, text
 
 OK = 20000
 NO_RESULTS = 40102  # a page without results; counted
-ENGINE_FAILED = 40101  # the search engine itself failed, after retries; counted
+ENGINE_FAILED = 40101  # the search engine itself failed after retries; counted
 TOO_FAST = frozenset({40202, 40209})
 NO_MONEY = frozenset({40200, 40203, 40210})
 _KINDS = {
@@ -70,7 +72,7 @@ class DataForSEO(Engine):
             return super().refusal(answer)
         value = answer.value
         if not isinstance(value, Mapping):
-            return None  # judged, and kept, as what it is
+            return None  # judged and stored as what it is
         return _fault(value) or next(filter(None, map(_fault, rows(value, "tasks"))), None)
 
     @classmethod
@@ -78,13 +80,13 @@ class DataForSEO(Engine):
         table = table_of(cls.title, raw)
         task = next(rows(table, "tasks"), None)
         if task is None:
-            raise SearchFaultError("DataForSEO's answer holds no task.", charged=True)
+            raise SearchFaultError("The response of DataForSEO holds no task.", charged=True)
         cost = _money(table.get("cost"))
         if task.get("status_code") == NO_RESULTS:
             return SerpPage((), cost=cost)
         page = next(rows(task, "result"), None)
         if page is None or not isinstance(page.get("items", []), (list, type(None))):
-            raise SearchFaultError("DataForSEO's answer holds no result page.", charged=True)
+            raise SearchFaultError("The response of DataForSEO holds no result page.", charged=True)
         items = list(rows(page, "items"))
         found = [
             *(
@@ -141,13 +143,13 @@ def _fault(part: Mapping[str, Any]) -> SearchFaultError | None:
     code = part.get("status_code")
     if code in (OK, NO_RESULTS) or not isinstance(code, int):
         return None
-    said = one_line(str(part.get("status_message", "")))
+    message = one_line(str(part.get("status_message", "")))
     if code == 40100:
-        return SearchFaultError(f"DataForSEO refuses our login: {said}", hold=HOUR)
+        return SearchFaultError(f"DataForSEO refuses our login: {message}", hold=HOUR)
     if code in NO_MONEY:
-        return exhausted("DataForSEO", said)
+        return exhausted("DataForSEO", message)
     if code in TOO_FAST:
-        sentence = f"DataForSEO asks us to slow down: {said}"
+        sentence = f"DataForSEO asks us to slow down: {message}"
         return SearchFaultError(sentence, hold=SLOW_DOWN, slow_down=True)
     charged = code == ENGINE_FAILED
-    return SearchFaultError(f"DataForSEO failed with {code}: {said}", charged=charged)
+    return SearchFaultError(f"DataForSEO failed with {code}: {message}", charged=charged)

@@ -1,7 +1,7 @@
-"""The way out to a search engine: an operator endpoint that is also asked by GET, and with other keys.
+"""HTTP access to a search engine: an operator endpoint with GET and other key headers.
 
-Everything but the form of the request is the endpoint's of `fetch.services`: one origin, no
-redirects, no proxy, a bound on what is read.
+Everything else is the endpoint of `fetch.services`: one origin, no redirects, no proxy, a bound on
+what is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from messor.scout.engines.model import SearchFaultError
 
 @dataclass(frozen=True, slots=True)
 class EngineRequest:
-    """One request: a GET with a query, or a POST of JSON when there is a body."""
+    """One request: a GET with a query, or a POST of JSON if there is a body."""
 
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -30,14 +30,14 @@ class EngineRequest:
 
 
 class EngineEndpoint(ServiceEndpoint):
-    """Asks one search engine."""
+    """Sends requests to one search engine."""
 
     @property
     def key(self) -> str:
         return self._key
 
     async def ask(self, call: EngineRequest) -> ServiceResponse:
-        """The whole answer; raises SearchFaultError when none comes."""
+        """The whole response; raises SearchFaultError if none comes."""
         url = self.url_of(call.path).update_query(call.query)
         headers = dict(call.headers)
         try:
@@ -52,13 +52,15 @@ class EngineEndpoint(ServiceEndpoint):
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise self._lost(f"cannot be reached: {words(error)}") from error
         except TimeoutError as error:
-            raise self._lost("gave no complete response in time", charged=True) from error
+            raise self._lost("sent no complete response in time", charged=True) from error
         except TooLargeError as error:
             raise self._lost(
                 f"sent more than {self._settings.max_answer_bytes} bytes", charged=True
             ) from error
         except BadEncodingError as error:
-            raise self._lost(f"sent what cannot be unpacked: {error}", charged=True) from error
+            raise self._lost(
+                f"sent a response that cannot be decompressed: {error}", charged=True
+            ) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self._lost(f"broke off: {words(error)}", charged=True) from error
 

@@ -1,4 +1,7 @@
-"""What all engines share: asking once, and telling a page from a refusal before anything is stored."""
+"""What all engines share.
+
+One request, and telling a page from a refusal before anything is stored.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ from messor.scout.engines.endpoint import EngineEndpoint, EngineRequest
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SearchProfile, SerpPage
 
 _QUOTA = re.compile(r"\b(quota|credits?|limit|plan|balance|billing)\b", re.IGNORECASE)
-SLOW_DOWN = 60.0  # seconds, where an engine asks for less haste and does not say how much
+SLOW_DOWN = 60.0  # seconds, if an engine demands a pause without a duration
 
 
 class Engine:
-    """An engine over HTTP; each names itself, what it is asked and how its answer is read."""
+    """An engine over HTTP; each defines its name, its request and its response format."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    default_url: ClassVar[str | None] = None  # None: always an engine of one's own
+    default_url: ClassVar[str | None] = None  # None: always self-hosted
     needs_key: ClassVar[bool] = True
-    list_price: ClassVar[Decimal] = Decimal(0)  # of one search, unless the operator says otherwise
+    list_price: ClassVar[Decimal] = Decimal(0)  # of one search, unless the operator sets another
     last_page: ClassVar[int] = 1
     longest_query: ClassVar[int] = 400
 
@@ -40,19 +43,21 @@ class Engine:
         await self.endpoint.close()
 
     async def search(self, query: str, profile: SearchProfile, page: int = 1) -> RawAnswer:
-        """Ask for one result page; raises SearchFaultError when the engine gives none."""
+        """Request one result page; raises SearchFaultError if the engine returns none."""
         if not 1 <= page <= self.last_page:
-            raise SearchFaultError(f"{self.title} has no page {page}: {self.last_page} at most.")
+            raise SearchFaultError(
+                f"{self.title} has at most {self.last_page} pages; page {page} was requested."
+            )
         if len(query) > self.longest_query:
-            raise SearchFaultError(f"{self.title} takes {self.longest_query} characters at most.")
+            raise SearchFaultError(f"{self.title} accepts at most {self.longest_query} characters.")
         try:
-            answer = await self.endpoint.ask(self.call(query, profile, page))
+            response = await self.endpoint.ask(self.call(query, profile, page))
         except ProviderFaultError as fault:  # another origin than the configured one
             raise SearchFaultError(fault.sentence) from fault
         except SearchFaultError as fault:
             raise self._scrubbed(fault) from fault
-        raw = RawAnswer(self.name, answer.status, answer.headers, answer.body)
-        refused = self.refusal(answer) or self._empty_handed(answer, raw)
+        raw = RawAnswer(self.name, response.status, response.headers, response.body)
+        refused = self.refusal(response) or self._empty_handed(response, raw)
         if refused is not None:
             raise self._scrubbed(refused)
         return raw
@@ -65,7 +70,7 @@ class Engine:
         raise NotImplementedError
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        """Why an answer holds no page; None for one that should. Nothing refused is charged."""
+        """Why a response holds no page; None if it should. Refusals are not charged."""
         if answer.status == 200:
             return None
         fault = fault_of_status(self.title, answer)
@@ -77,42 +82,42 @@ class Engine:
         return SearchFaultError(fault.sentence, hold=hold, slow_down=fault.slow_down)
 
     def _empty_handed(self, answer: ServiceResponse, raw: RawAnswer) -> SearchFaultError | None:
-        """A 200 that holds no page: an error in the body, or nobody who answered.
+        """A 200 without a page: an error in the body, or no engine responded.
 
-        What was paid for is kept as it came, and is a gap: a better parser may read it yet. The
-        rest is no answer: it must not pass for a page without results.
+        What was paid for is stored as it came and is a gap: a better parser may read it later. The
+        rest is not a result: it must not pass for a page without results.
         """
         try:
             self.parse(raw)
         except SearchFaultError as fault:
-            said = self.said(answer.value)
-            if said and _QUOTA.search(said):
-                return exhausted(self.title, said)
-            if said:
-                return SearchFaultError(f"{self.title} failed: {said}", hold=SLOW_DOWN)
+            message = self.said(answer.value)
+            if message and _QUOTA.search(message):
+                return exhausted(self.title, message)
+            if message:
+                return SearchFaultError(f"{self.title} failed: {message}", hold=SLOW_DOWN)
             if fault.charged and self.cost > 0:
                 return None
             return SearchFaultError(fault.sentence, hold=fault.hold or SLOW_DOWN)
         return None
 
     def probe(self) -> EngineRequest | None:
-        """A request that shows whether the key is good and that nobody counts.
+        """A free request that shows whether the key is valid.
 
-        For most it is one without a query, which is refused for that; None where there is none.
+        For most engines it lacks a query and is refused for that; None if there is no such request.
         """
         return None
 
     async def trouble(self) -> str | None:
-        """Why the engine cannot be used as it is configured, in a sentence; None when it can."""
+        """Why the engine cannot be used as configured, in a sentence; None if it can."""
         probe = self.probe()
         if probe is None:
             return None
         try:
-            answer = await self.endpoint.ask(probe)
+            response = await self.endpoint.ask(probe)
         except (ProviderFaultError, SearchFaultError) as fault:
             return self.endpoint.scrub(fault.sentence)
-        refused = self.refusal(answer)
-        is_about_the_query = answer.status in (400, 422) and (refused is None or not refused.hold)
+        refused = self.refusal(response)
+        is_about_the_query = response.status in (400, 422) and (refused is None or not refused.hold)
         if refused is None or is_about_the_query:
             return None
         return self.endpoint.scrub(refused.sentence)
@@ -133,7 +138,7 @@ class Engine:
 
 
 def exhausted(title: str, said: str) -> SearchFaultError:
-    """The plan's searches are used up: asking again soon is of no use."""
+    """The plan's searches are used up: a retry soon is useless."""
     return SearchFaultError(
-        f"{title} has no searches left: {said or 'it does not say more'}", hold=HOUR
+        f"{title} has no searches left: {said or 'it gives no details'}", hold=HOUR
     )

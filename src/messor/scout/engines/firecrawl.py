@@ -1,4 +1,4 @@
-"""Firecrawl's search, hosted or self-hosted: v2, whose results lie by source. Nothing is scraped."""
+"""Firecrawl's search, hosted or self-hosted: v2, with results by source. Nothing is scraped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FirecrawlSearch(Engine):
     name = "firecrawl"
     title = "Firecrawl search"
     default_url = "https://api.firecrawl.dev"
-    needs_key = False  # self-hosted, it has none
+    needs_key = False  # self-hosted has none
     list_price = Decimal("0.002")
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:  # noqa: ARG002 - one page
@@ -53,7 +53,7 @@ class FirecrawlSearch(Engine):
         table = table_of(cls.title, raw)
         data = table.get("data")
         if not isinstance(data, Mapping):
-            raise SearchFaultError("Firecrawl's answer holds no results.", charged=True)
+            raise SearchFaultError("The response of Firecrawl holds no results.", charged=True)
         found = results(SerpBlock.ORGANIC, rows(data, "web"), rank="position")
         found += results(SerpBlock.NEWS, rows(data, "news"))
         warning = table.get("warning")

@@ -1,4 +1,4 @@
-"""What a search engine is asked and what it answers, whichever it is: the seam of all engines."""
+"""Requests and results of search engines: the interface all engines implement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SerpBlock(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchProfile:
-    """From where and on what a search is made."""
+    """Where and on which device a search is made."""
 
     gl: str = "sg"
     hl: str = "en"
@@ -38,7 +38,7 @@ class SearchProfile:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """An answer as it came, whole; `body` is what is stored and parsed again at any time."""
+    """A response as received, whole; `body` is stored and can be parsed again at any time."""
 
     engine: str
     status: int
@@ -60,19 +60,19 @@ class SerpResult:
 
 @dataclass(frozen=True, slots=True)
 class SerpPage:
-    """A result page, understood. `missing` says what is known to be left out: then it is partial."""
+    """A parsed result page. `missing` names what is known to be left out: then it is partial."""
 
     results: tuple[SerpResult, ...]
     missing: str | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)  # kept raw
-    cost: Decimal | None = None  # what the engine says it charged
+    cost: Decimal | None = None  # what the engine reports as charged
 
     def of(self, block: SerpBlock) -> list[SerpResult]:
         return [result for result in self.results if result.block is block]
 
 
 class SearchFaultError(Exception):
-    """An engine gave no usable page; caught where it becomes a gap or the next engine is tried."""
+    """An engine returned no usable page; becomes a gap, or the next engine is tried."""
 
     def __init__(
         self,
@@ -84,20 +84,20 @@ class SearchFaultError(Exception):
     ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
-        self.hold = hold  # seconds for which the engine is left alone
-        self.slow_down = slow_down  # it asks every worker to wait
-        self.charged = charged  # it may have done the work, and counted it
+        self.hold = hold  # seconds during which the engine is not used
+        self.slow_down = slow_down  # it demands that every worker waits
+        self.charged = charged  # it may have performed and charged the search
 
 
 class SearchEngine(Protocol):
-    """One engine. `search` raises SearchFaultError when no page came; `parse` when it is none."""
+    """One engine. `search` raises SearchFaultError if no page came, `parse` if it is none."""
 
     name: ClassVar[str]
     title: ClassVar[str]
 
     @property
     def cost(self) -> Decimal:
-        """What one search costs."""
+        """The cost of one search."""
 
     async def search(self, query: str, profile: SearchProfile, page: int = 1) -> RawAnswer: ...
 

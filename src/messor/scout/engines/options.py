@@ -1,6 +1,6 @@
-"""What the operator says of search engines, made into what a service needs.
+"""The operator's settings of search engines, converted for a service.
 
-`MESSOR_SEARCH_ENGINES` is a table by engine; the order of its entries is the order of asking.
+`MESSOR_SEARCH_ENGINES` is a table by engine; the order of its entries is the order of use.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ MAX_ANSWER_BYTES = 8_000_000
 
 
 def settings_for(engine: type[Engine], given: EngineOptions) -> ServiceSettings:
-    """How to call an engine; raises a sentence when something is missing."""
+    """How to call an engine; raises an error if a setting is missing."""
     url = given.url or engine.default_url
     if url is None:
-        raise UsageError(f"Say where {engine.title} is: search_engines.{engine.name}.url")
+        raise UsageError(f"Set the URL of {engine.title}: search_engines.{engine.name}.url")
     if engine.needs_key and given.key is None:
-        raise UsageError(f"{engine.title} needs a key: search_engines.{engine.name}.key")
+        raise UsageError(f"Set the key of {engine.title}: search_engines.{engine.name}.key")
     return ServiceSettings(
         url,
         given.key,

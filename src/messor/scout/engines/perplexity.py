@@ -33,7 +33,7 @@ class Perplexity(Engine):
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if not isinstance(table.get("results"), list):
-            raise SearchFaultError("Perplexity's answer holds no results.", charged=True)
+            raise SearchFaultError("The response of Perplexity holds no results.", charged=True)
         found = results(
             SerpBlock.ORGANIC, rows(table, "results"), published=("date", "last_updated")
         )

@@ -1,4 +1,4 @@
-"""Countries by the code that profiles use, in the words that some engines want."""
+"""Country names that some engines require, by the code that profiles use."""
 
 from __future__ import annotations
 

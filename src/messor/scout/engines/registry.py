@@ -1,7 +1,7 @@
-"""The engines there are: found through the entry points of the group `messor.search_engines`.
+"""Available engines: found through the entry points of the group `messor.search_engines`.
 
-Messor's own are registered there like anybody else's; where the package was not installed with its
-entry points, the table below stands in for them.
+Messor's own are registered there like third-party ones; where the package was installed without
+entry points, the table below replaces them.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ def known() -> list[str]:
 
 
 def engine_class(name: str) -> type[Engine]:
-    """The class of an engine; a sentence when there is none, or it is none."""
+    """The class of an engine; raises an error if it is unknown or invalid."""
     place = _places().get(name)
     if place is None:
-        raise UsageError(f"There is no search engine {name!r}; there are {', '.join(known())}.")
+        raise UsageError(f"Unknown search engine {name!r}; available are {', '.join(known())}.")
     try:
         found = place.load()
     except (ImportError, AttributeError) as error:
         raise UsageError(f"The search engine {name!r} cannot be loaded: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Engine)):
-        raise UsageError(f"{place.value} is no search engine.")
+        raise UsageError(f"{place.value} is not a search engine class.")
     return found
 
 
 @dataclass(slots=True)
 class ConfiguredEngine:
-    """An engine in use: with its budget, and its breaker for back-off."""
+    """An engine in use, with its budget and its circuit breaker for back-off."""
 
     engine: Engine
     monthly_budget: Decimal | None
@@ -70,8 +70,8 @@ class ConfiguredEngine:
 
 
 def hire(options: Mapping[str, EngineOptions]) -> list[ConfiguredEngine]:
-    """The configured engines, in their order; call it within a running loop."""
-    # All are looked up before the first is made: an engine that is made holds connections.
+    """The configured engines, in order; call it within a running event loop."""
+    # All are looked up before the first is created: a created engine holds connections.
     chosen = [
         (kind, settings_for(kind, given))
         for kind, given in ((engine_class(name), given) for name, given in options.items())

@@ -1,6 +1,6 @@
-"""SearXNG, self-hosted: a metasearch engine. Engines of it that did not answer make a page partial.
+"""SearXNG, self-hosted: a metasearch engine. Engines that did not respond make a page partial.
 
-Its `search.formats` must hold json, else it answers 403.
+Its `search.formats` must include json, otherwise it returns 403.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SearXNG(Engine):
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
         language = profile.hl if "-" in profile.hl else f"{profile.hl}-{profile.gl.upper()}"
-        asked = {
+        query_string = {
             "q": query,
             "format": "json",
             "pageno": str(page),
@@ -38,7 +38,7 @@ class SearXNG(Engine):
             "categories": "general",
             "safesearch": "0",
         }
-        return EngineRequest("search", asked, self.bearer() if self.endpoint.key else {})
+        return EngineRequest("search", query_string, self.bearer() if self.endpoint.key else {})
 
     def probe(self) -> EngineRequest:
         return EngineRequest(
@@ -48,7 +48,7 @@ class SearXNG(Engine):
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status == 403:
             return SearchFaultError(
-                "SearXNG gives no JSON: its search.formats must hold json.", hold=HOUR
+                "SearXNG returns no JSON: add json to its search.formats.", hold=HOUR
             )
         return super().refusal(answer)
 
@@ -56,7 +56,7 @@ class SearXNG(Engine):
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if not isinstance(table.get("results"), list):
-            raise SearchFaultError("SearXNG's answer holds no results.", charged=True)
+            raise SearchFaultError("The response of SearXNG holds no results.", charged=True)
         missing = _unresponsive(table.get("unresponsive_engines"))
         found = results(
             SerpBlock.ORGANIC,
@@ -65,7 +65,7 @@ class SearXNG(Engine):
             published=("publishedDate",),
         )
         if not found and missing:
-            # None of them answered: that is no empty page.
+            # No engine responded: that is not an empty page.
             raise SearchFaultError(f"SearXNG has no results, and engines failed: {missing}.")
         answers = [
             row if isinstance(row, Mapping) else {"answer": row} for row in _list(table, "answers")
@@ -85,7 +85,7 @@ class SearXNG(Engine):
             needs_url=False,
         )
         found += phrases(SerpBlock.RELATED, _list(table, "suggestions"))
-        return SerpPage((*found,), f"no answer from {missing}" if missing else None)
+        return SerpPage((*found,), f"no response from {missing}" if missing else None)
 
 
 def _list(table: Mapping[str, Any], key: str) -> list[Any]:
@@ -94,7 +94,7 @@ def _list(table: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _infoboxes(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Infoboxes with the first of their addresses, or the one that is their id."""
+    """Infoboxes with their first URL, or the one that is their id."""
     return [
         {**box, "url": next((text(link, "url") for link in rows(box, "urls")), text(box, "id"))}
         for box in rows(table, "infoboxes")
@@ -102,11 +102,11 @@ def _infoboxes(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _unresponsive(value: Any) -> str:
-    """The engines that did not answer, and why; each is a pair."""
+    """The engines that did not respond, and why; each is a pair."""
     pairs = (
         [pair for pair in value if isinstance(pair, list) and pair]
         if isinstance(value, list)
         else []
     )
-    said = [": ".join(str(part)[:60] for part in pair[:2]) for pair in pairs[:10]]
-    return ", ".join(said)
+    failed = [": ".join(str(part)[:60] for part in pair[:2]) for pair in pairs[:10]]
+    return ", ".join(failed)

@@ -1,4 +1,7 @@
-"""SerpApi: Google's page as JSON. An `error` may come with 200: of an empty page, or of a failed search."""
+"""SerpApi: Google's page as JSON.
+
+An `error` may come with 200: for an empty page or a failed search.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class SerpApi(Engine):
     last_page = 10
 
     def call(self, query: str, profile: SearchProfile, page: int) -> EngineRequest:
-        asked = {
+        requested = {
             "engine": "google",
             "q": query,
             "gl": profile.gl,
@@ -37,19 +40,19 @@ class SerpApi(Engine):
             "output": "json",
             "api_key": self.endpoint.key,
         }
-        # It takes one of both.
+        # It accepts only one of the two.
         place = {"uule": profile.uule} if profile.uule else {"location": profile.location}
-        return EngineRequest("search", {**asked, **place})
+        return EngineRequest("search", {**requested, **place})
 
     def probe(self) -> EngineRequest:
         return EngineRequest("account", {"api_key": self.endpoint.key})  # free
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        said = self.said(answer.value)
-        if answer.status == 429 and "run out" in said:
-            return exhausted(self.title, said)
+        message = self.said(answer.value)
+        if answer.status == 429 and "run out" in message:
+            return exhausted(self.title, message)
         if answer.status == 200 and _state(answer.value) == "Error":
-            return SearchFaultError(f"SerpApi failed: {said}")
+            return SearchFaultError(f"SerpApi failed: {message}")
         return super().refusal(answer)
 
     @classmethod
@@ -57,7 +60,7 @@ class SerpApi(Engine):
         table = table_of(cls.title, raw)
         found_any = isinstance(table.get("organic_results"), list)
         if not found_any and _state(table) != "Success":
-            raise SearchFaultError("SerpApi's answer holds no result page.", charged=True)
+            raise SearchFaultError("The response of SerpApi holds no result page.", charged=True)
         local = table.get("local_results")
         found = [
             *results(SerpBlock.ORGANIC, rows(table, "organic_results"), rank="position"),

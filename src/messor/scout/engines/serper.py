@@ -1,4 +1,4 @@
-"""Serper: Google's result page as JSON. A plan without credits answers 400, a wrong key 403."""
+"""Serper: Google's result page as JSON. A plan without credits returns 400, a wrong key 403."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Serper(Engine):
         return EngineRequest("search", headers={"X-API-KEY": self.endpoint.key}, body={})
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        said = self.said(answer.value)
-        if answer.status == 400 and "credit" in said.lower():
-            return exhausted(self.title, said)
+        message = self.said(answer.value)
+        if answer.status == 400 and "credit" in message.lower():
+            return exhausted(self.title, message)
         if answer.status == 403:
-            return SearchFaultError(f"Serper refuses our API key: {said}", hold=HOUR)
+            return SearchFaultError(f"Serper refuses our API key: {message}", hold=HOUR)
         return super().refusal(answer)
 
     @classmethod
@@ -53,7 +53,7 @@ class Serper(Engine):
         if not isinstance(table.get("organic", []), list) or not (
             "organic" in table or "searchParameters" in table
         ):
-            raise SearchFaultError("Serper's answer holds no result page.", charged=True)
+            raise SearchFaultError("The response of Serper holds no result page.", charged=True)
         box = table.get("answerBox")
         found = [
             *results(SerpBlock.ORGANIC, rows(table, "organic"), rank="position"),

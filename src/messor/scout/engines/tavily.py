@@ -1,4 +1,7 @@
-"""Tavily: a search for programs, one page of up to twenty. 432 and 433 say that a limit is reached."""
+"""Tavily: a search for programs, one page of up to twenty.
+
+432 and 433 mean that a limit is reached.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +53,14 @@ class Tavily(Engine):
     def parse(cls, raw: RawAnswer) -> SerpPage:
         table = table_of(cls.title, raw)
         if not isinstance(table.get("results"), list):
-            raise SearchFaultError("Tavily's answer holds no results.", charged=True)
+            raise SearchFaultError("The response of Tavily holds no results.", charged=True)
         found = results(
             SerpBlock.ORGANIC,
             rows(table, "results"),
             snippet=("content",),
             published=("published_date",),
         )
-        answer = table.get("answer")
-        overview = [{"title": "Answer", "snippet": answer}] if isinstance(answer, str) else []
+        response = table.get("answer")
+        overview = [{"title": "Answer", "snippet": response}] if isinstance(response, str) else []
         found += results(SerpBlock.AI_OVERVIEW, overview, needs_url=False)
         return SerpPage((*found,))

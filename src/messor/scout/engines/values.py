@@ -1,4 +1,4 @@
-"""Reading answers that may hold anything: each value is taken only if it is what it should be."""
+"""Reads untrusted responses: each value is used only if it has the expected type."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ import msgspec
 from messor.scout.engines.model import RawAnswer, SearchFaultError, SerpBlock, SerpResult
 from messor.web.urls import parse as parse_url
 
-MOST_RESULTS = 1_000  # of one kind on one page
+MAX_RESULTS = 1_000  # of one kind on one page
 MAX_TEXT = 4_000
 _DATES = ("%b %d, %Y", "%d %b %Y", "%B %d, %Y", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d")
 
 
 def table_of(title: str, raw: RawAnswer) -> dict[str, Any]:
-    """The JSON object of an answer; a fault that was paid for when it is none."""
+    """The JSON object of a response; a charged fault if it is none."""
     try:
         value = _decoded(raw.body)
     except (ValueError, RecursionError) as error:
-        raise SearchFaultError(
-            f"{title} answered with something else than JSON.", charged=True
-        ) from error
+        raise SearchFaultError(f"The response of {title} is not JSON.", charged=True) from error
     if not isinstance(value, dict):
-        raise SearchFaultError(
-            f"{title} answered in a form that is not its contract's.", charged=True
-        )
+        raise SearchFaultError(f"The response of {title} does not match its API.", charged=True)
     return value
 
 
@@ -36,19 +32,19 @@ def _decoded(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
     except msgspec.DecodeError:
-        return json.loads(body)  # takes half of a surrogate pair, which JavaScript writes
+        return json.loads(body)  # accepts half of a surrogate pair, which JavaScript writes
 
 
 def rows(value: Any, key: str = "") -> Iterator[Mapping[str, Any]]:
-    """The objects of a list, possibly below a key; what is no object is passed over."""
+    """The objects of a list, possibly below a key; anything else is skipped."""
     if key:
         value = value.get(key) if isinstance(value, Mapping) else None
     if isinstance(value, list):
-        yield from (row for row in value[:MOST_RESULTS] if isinstance(row, Mapping))
+        yield from (row for row in value[:MAX_RESULTS] if isinstance(row, Mapping))
 
 
 def text(row: Mapping[str, Any], *keys: str) -> str:
-    """The first of some keys that holds text, in one bounded piece without NULs and lone halves."""
+    """The first of some keys with text, bounded, without NULs and lone surrogates."""
     for key in keys:
         value = row.get(key)
         if isinstance(value, str) and value.strip():
@@ -58,7 +54,7 @@ def text(row: Mapping[str, Any], *keys: str) -> str:
 
 
 def address(row: Mapping[str, Any], *keys: str) -> str | None:
-    """The first of some keys that holds a web address, as browsers write it."""
+    """The first of some keys with a web address, as browsers write it."""
     for key in keys:
         value = row.get(key)
         if isinstance(value, str) and (url := parse_url(value.strip())) is not None:
@@ -67,7 +63,7 @@ def address(row: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def date(row: Mapping[str, Any], *keys: str) -> datetime | None:
-    """A date in one of the forms that engines use; what is none, or only "2 days ago", is None."""
+    """A date in one of the formats engines use; None for anything else, such as "2 days ago"."""
     for key in keys:
         value = row.get(key)
         if isinstance(value, str) and (found := _moment(value.strip()[:40])) is not None:
@@ -104,9 +100,9 @@ def results(
     rank: str | None = None,
     needs_url: bool = True,
 ) -> list[SerpResult]:
-    """Entries of one block, in order; those without an address are left out where one is needed.
+    """Entries of one block, in order; those without a required URL are skipped.
 
-    Ranks are the engine's where it gives a sound and rising one, else the next number.
+    Ranks are the engine's where they are valid and rising, else the next number.
     """
     made: list[SerpResult] = []
     last = 0

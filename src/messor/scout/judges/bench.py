@@ -1,4 +1,4 @@
-"""The six judges. Each looks at one thing only, and says what it saw."""
+"""The six judges. Each examines one aspect only, and explains its score."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from messor.verticals.model import Vertical
 from messor.web.suffixes import is_within
 from messor.web.urls import parse as parse_url
 
-ENOUGH = 1.8  # weighted words about the topic that leave no doubt
+ENOUGH = 1.8  # weighted topic words for the full score
 IN_TITLE, IN_NAME, IN_SNIPPET, IN_ADDRESS = 1.0, 0.3, 0.6, 0.5
-IN_NAME_ALONE = 0.8  # where nothing else is known, the name must do
-OF_TERM = 0.6  # what a word that goes with the topic weighs beside a service
+IN_NAME_ALONE = 0.8  # where nothing else is known, the name must suffice
+OF_TERM = 0.6  # weight of a topic-related word relative to a service
 _SUSPECT = re.compile(r"(\d{4,})|(-[^-]*){4,}|(free|cheap|best|win|casino|loan)[a-z]*\d", re.ASCII)
 _YEAR = re.compile(r"(?<!\d)(20[0-4]\d)(?!\d)")
-# The year in which somebody began says nothing of a page's age.
+# A founding year says nothing about a page's age.
 _BEGAN = re.compile(
     r"\b(?:since|founded|established|est\.?|opened|began|started|seit|gegründet|depuis|fondée?|desde|fundad[ao])"
     r"(?:\s+\w+){0,3}?\s+20\d\d",
@@ -38,7 +38,7 @@ _TRAILING = re.compile(r"(\.\.\.|…)\s*$")
 
 
 def is_bare(snippet: str) -> bool:
-    """Whether a description describes nothing: it is empty, or the address of a house."""
+    """Whether a description is empty, or merely a postal address."""
     return not snippet or (len(snippet.split()) < 7 and _STREET.match(snippet) is not None)
 
 
@@ -47,10 +47,10 @@ def _quoted(words: list[str], most: int = 4) -> str:
 
 
 class KeywordJudge:
-    """Whether the words of the topic are there: in the title, the snippet and the address.
+    """Whether topic words occur in the title, the snippet and the URL.
 
-    Services weigh more than words that merely go with the topic. An organisation's own name weighs
-    little: a shop may be called Lamp, and sell none. In the mouth of a bystander all weigh half.
+    Services weigh more than related words. An organisation's own name weighs little: a shop may be
+    called Lamp and sell none. From a bystander all weigh half.
     """
 
     name = "keyword"
@@ -75,16 +75,16 @@ class KeywordJudge:
         ):
             self._weigh(text, weight, best)
         against = self._against.found_in(f"{result.title} {result.snippet}")
-        bystander = self._bystanders.look(title, result.snippet, result.domain.partition(".")[0])
+        bystander = self._bystanders.detect(title, result.snippet, result.domain.partition(".")[0])
         named = bool(self._organisations.found_in(title.name_alone))
         is_bystander = bystander.is_one(named_as_wanted=named)
         score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** (len(against) + is_bystander)
-        said = f"speaks of {_quoted(list(best))}" if best else "names nothing of the topic"
+        message = f"mentions {_quoted(list(best))}" if best else "mentions nothing of the topic"
         if against:
-            said += f"; {_quoted(against)} speak against it"
+            message += f"; {_quoted(against)} count against it"
         if is_bystander:
-            said += "; of others, it seems"
-        return Opinion(score, said)
+            message += "; apparently about others"
+        return Opinion(score, message)
 
     def _weigh(self, text: str, weight: float, best: dict[str, float]) -> None:
         for phrases, share in ((self._services, 1.0), (self._terms, OF_TERM)):
@@ -93,7 +93,7 @@ class KeywordJudge:
 
 
 class DomainCredibilityJudge:
-    """Whether the domain looks like one that somebody stands behind."""
+    """Whether the domain looks like one that an organisation stands behind."""
 
     name = "domain_credibility"
 
@@ -105,10 +105,10 @@ class DomainCredibilityJudge:
         domain = result.domain
         doubtful = next((name for name in self._doubtful if is_within(domain, name)), None)
         if doubtful is not None:
-            return Opinion(0.05, f"{doubtful} hosts what anybody writes")
+            return Opinion(0.05, f"{doubtful} hosts user-generated content")
         suffix = next((s for s in self._credible if domain.endswith(s)), None)
         if suffix is not None:
-            return Opinion(0.95, f"{suffix} is given to organisations of this kind")
+            return Opinion(0.95, f"{suffix} is reserved for organisations of this kind")
         if domain.rpartition(".")[2] in _FOREIGN:
             return Opinion(0.2, f".{domain.rpartition('.')[2]} is often used for spam")
         if _SUSPECT.search(domain.partition(".")[0]):
@@ -136,12 +136,12 @@ class GeographyJudge:
         if ending is not None:
             return Opinion(0.9, f"{ending} is a place of the vertical")
         if self._places.found_in(result.search_query):
-            return Opinion(0.5, "the place was asked for, and the result does not name it")
-        return Opinion(None, "no place was asked for, and none is named")
+            return Opinion(0.5, "a place was searched for, and the result does not name it")
+        return Opinion(None, "no place was searched for, and none is named")
 
 
 class OrganisationTypeJudge:
-    """Whether it is an organisation of the kind that the vertical looks for, by its name first."""
+    """Whether it is an organisation of the vertical's kind, by its name first."""
 
     name = "organisation_type"
 
@@ -150,7 +150,7 @@ class OrganisationTypeJudge:
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         self._terms = CompoundTerms(terms)
         self._others = Phrases(set(ORGANISATION_WORDS) - set(terms))
-        # Whoever is called by what is looked for is of no other kind.
+        # A name with a wanted term is never another kind.
         wanted = (*terms, *services, *vertical.relevance.terms)
         self._own_stems = {stem(word) for text in wanted for word in text.split()}
         self._bystanders = Bystanders(vertical)
@@ -159,7 +159,7 @@ class OrganisationTypeJudge:
         title = Title.of(result.title, result.domain)
         label = result.domain.partition(".")[0].replace("-", " ")
         named = self._terms.found_in(title.organisation) or self._terms.found_in_label(label)
-        bystander = self._bystanders.look(title, result.snippet, label)
+        bystander = self._bystanders.detect(title, result.snippet, label)
         if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
             return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
         if named:
@@ -174,12 +174,12 @@ class OrganisationTypeJudge:
         if spoken:
             return Opinion(0.6, f"its description says {_quoted(spoken)}")
         if _OWN_VOICE.search(result.snippet):
-            return Opinion(0.5, "it speaks for itself, and does not say what kind it is")
-        return Opinion(0.35, "nothing says what kind of organisation it is")
+            return Opinion(0.5, "it is the organisation's own site, but its kind is not stated")
+        return Opinion(0.35, "nothing indicates the kind of organisation")
 
 
 class FreshnessJudge:
-    """Whether the result is of now: by its date, or by the years that it names."""
+    """Whether the result is current: by its date, or by the years it names."""
 
     name = "freshness"
 
@@ -194,7 +194,7 @@ class FreshnessJudge:
         text = _BEGAN.sub(" ", f"{result.title} {result.snippet}")
         years = [int(year) for year in _YEAR.findall(text)]
         if not years:
-            return Opinion(None, "it bears no date")
+            return Opinion(None, "it has no date")
         age = now.year - max(years)
         if age <= 0:
             return Opinion(1.0, f"it names {max(years)}")
@@ -202,7 +202,7 @@ class FreshnessJudge:
 
 
 class SnippetQualityJudge:
-    """Whether title and description are a text for people rather than a heap of words."""
+    """Whether title and description are readable text rather than a list of words."""
 
     name = "snippet_quality"
 
@@ -211,7 +211,7 @@ class SnippetQualityJudge:
             return Opinion(None, "there is no description")
         words = result.snippet.split()
         if is_bare(result.snippet):
-            return Opinion(None, "the description is an address")
+            return Opinion(None, "the description is a postal address")
         distinct = len(content_stems(result.snippet)) / max(len(words), 1)
         faults = []
         if len(words) < 5:
@@ -219,11 +219,11 @@ class SnippetQualityJudge:
         if distinct < 0.35 and len(words) >= 5:
             faults.append("the description repeats itself")
         if sum(word.isupper() and len(word) > 3 for word in words) > len(words) / 3:
-            faults.append("the description shouts")
+            faults.append("the description is in capitals")
         if not result.title or result.title.count("|") > 3:
-            faults.append("the title is no title")
+            faults.append("the title is not meaningful")
         if len(words) < 8 and _TRAILING.search(result.snippet):
-            faults.append("the description is cut off at once")
+            faults.append("the description is cut off at the start")
         score = max(1.0 - 0.4 * len(faults), 0.0)
         return Opinion(score, "; ".join(faults) or "title and description read well")
 

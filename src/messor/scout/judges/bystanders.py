@@ -1,8 +1,8 @@
-"""Bystanders: sites that list, compare, sell for, report on or talk about others, by their own words.
+"""Bystanders: sites that list, compare, resell, report on or discuss others, by their own words.
 
-Such a result names the topic as well as anybody, and is nobody the vertical looks for. What gives it
-away is how sites of its kind call themselves and head their pages, in any trade. Whatever a vertical
-itself looks for speaks against nobody there.
+Such a result matches the topic well, but is not what the vertical looks for. Names and headings
+typical of its kind, in any trade, give it away. Terms that the vertical itself looks for are
+ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from messor.scout.judges.titles import Title
 from messor.scout.words import Phrases, stem
 from messor.verticals.model import Vertical
 
-# How such sites are called, as a word of the name or an end of the domain.
+# Typical names, as a word of the name or an end of the domain.
 NAMES: Mapping[str, str] = {
     "lists others": "directory, finder, find, pages, listings, index, guide, yellow, lookup, locator, catalog, links, "
     "portal, verzeichnis, branchenbuch, annuaire, directorio, guía",
@@ -40,7 +40,7 @@ NAMES: Mapping[str, str] = {
     "speaks for a trade": "association, federation, guild, chamber, union, verband, institute, society, syndicat",
     "sells software": "software, cloud, saas, app, apps, platform, systems",
 }  # fmt: skip
-# What they head and describe their pages with.
+# Typical words of their headings and descriptions.
 SAYINGS: Mapping[str, str] = {
     "lists others": "directory, listings, listing, entries, addresses, guide to, rated, top rated, best rated, highest rated, "
     "reviews of, reviews and, ratings, rated by, reviewers, near you, find a, find the, browse by, "
@@ -85,20 +85,20 @@ _COUNTED = re.compile(
     r"|shops|models|vacancies|jobs|replies|comments|likes|followers|members|posts|deals|places|providers)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?\s*$|^\s*(?:re:|\[\w+\]|#\w|@\w)", re.IGNORECASE)
-# One person tells: organisations say "we".
-_TELLS = re.compile(r"\b(?:I|I['\u2019](?:m|ve|d|ll)|[Mm]y|[Mm]yself)\b")
+_QUESTION_OR_POST = re.compile(r"\?\s*$|^\s*(?:re:|\[\w+\]|#\w|@\w)", re.IGNORECASE)
+# First person singular: organisations say "we".
+_FIRST_PERSON = re.compile(r"\b(?:I|I['\u2019](?:m|ve|d|ll)|[Mm]y|[Mm]yself)\b")
 
 BY_NAME, BY_LABEL, BY_TITLE, BY_SNIPPET = 1.0, 0.8, 0.7, 0.4
 _ENOUGH = 0.7
-_ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name says that it is what is looked for
+_ENOUGH_AGAINST_ITS_NAME = 1.2  # where its name has a wanted term
 _SHORTEST_END = 4
-_MOST_SAYINGS = 2  # of a kind that count in one text
+_MAX_PHRASES = 2  # of a kind that count in one text
 
 
 @dataclass(frozen=True, slots=True)
 class Bystander:
-    """What gives a result away, and how much of it there is."""
+    """What gives a result away, and how strongly."""
 
     weight: float
     kind: str
@@ -109,14 +109,14 @@ class Bystander:
 
 
 class _Signs:
-    """What was heard so far, by kind."""
+    """Signs found so far, by kind."""
 
     def __init__(self) -> None:
         self._weights: dict[str, float] = {}
         self._words: dict[str, list[str]] = {}
 
-    def hear(self, kind: str, word: str, weight: float, *, most: float = 100.0) -> None:
-        self._weights[kind] = min(self._weights.get(kind, 0.0) + weight, most)
+    def add(self, kind: str, word: str, weight: float, *, maximum: float = 100.0) -> None:
+        self._weights[kind] = min(self._weights.get(kind, 0.0) + weight, maximum)
         self._words.setdefault(kind, []).append(word)
 
     def verdict(self) -> Bystander:
@@ -127,19 +127,25 @@ class _Signs:
 
 
 class Bystanders:
-    """Tells bystanders of a vertical."""
+    """Detects bystanders of a vertical."""
 
     def __init__(self, vertical: Vertical) -> None:
         relevance = vertical.relevance
         services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         wanted = (*services, *relevance.terms, *relevance.organisation_terms)
         self._own = {stem(word) for text in wanted for word in text.split()}
-        # Who looks for universities holds teaching against nobody.
-        looked_for = set(relevance.organisation_terms)
-        kept = {kind: words for kind, words in NAMES.items() if not looked_for & set(_split(words))}
-        said = {kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES}
+        # A vertical that looks for universities ignores signs of teaching.
+        organisation_terms = set(relevance.organisation_terms)
+        kept = {
+            kind: words
+            for kind, words in NAMES.items()
+            if not organisation_terms & set(_split(words))
+        }
+        phrases = {
+            kind: words for kind, words in SAYINGS.items() if kind in kept or kind not in NAMES
+        }
         self._kind_of_name = self._by_word(kept)
-        self._kind_of_saying = self._by_word(said)
+        self._kind_of_saying = self._by_word(phrases)
         self._names = Phrases(self._kind_of_name)
         self._sayings = Phrases(self._kind_of_saying)
         self._ends = [
@@ -154,29 +160,29 @@ class Bystanders:
         return found
 
     def _foreign(self, words: str) -> Iterable[str]:
-        """Those that the vertical does not look for itself."""
+        """Signs that the vertical does not look for itself."""
         for phrase in _split(words):
             if not all(stem(word) in self._own for word in phrase.split()):
                 yield phrase
 
-    def look(self, title: Title, snippet: str, label: str) -> Bystander:
+    def detect(self, title: Title, snippet: str, label: str) -> Bystander:
         signs = _Signs()
         for name in self._names.found_in(title.name_alone):
-            signs.hear(self._kind_of_name[name], name, BY_NAME, most=1)
+            signs.add(self._kind_of_name[name], name, BY_NAME, maximum=1)
         if end := self._end_of(label):
-            signs.hear(self._kind_of_name[end], end, BY_LABEL)
+            signs.add(self._kind_of_name[end], end, BY_LABEL)
         for text, weight in ((title.topic, BY_TITLE), (snippet, BY_SNIPPET)):
             counted: Counter[str] = Counter()
             for saying in self._sayings.found_in(text):
                 kind = self._kind_of_saying[saying]
                 counted[kind] += 1
-                signs.hear(kind, saying, weight if counted[kind] <= _MOST_SAYINGS else 0.0)
-            if told := _TELLS.search(text):
-                signs.hear("is somebody's own account", told[0], weight)
+                signs.add(kind, saying, weight if counted[kind] <= _MAX_PHRASES else 0.0)
+            if match := _FIRST_PERSON.search(text):
+                signs.add("is a personal account", match[0], weight)
         if title.name_alone and f" on {title.name_alone}".lower() in title.topic.lower():
-            signs.hear("is a social network", f"on {title.name_alone}", BY_TITLE)
-        if many := _COUNTED.search(title.topic) or _ASKS.search(title.topic):
-            signs.hear("is about many", many[0].strip(), BY_TITLE)
+            signs.add("is a social network", f"on {title.name_alone}", BY_TITLE)
+        if many := _COUNTED.search(title.topic) or _QUESTION_OR_POST.search(title.topic):
+            signs.add("is about many", many[0].strip(), BY_TITLE)
         return signs.verdict()
 
     def _end_of(self, label: str) -> str:

@@ -1,4 +1,4 @@
-"""Terms within longer words: "Kulturstiftung" is a Stiftung, and domains write names as one word."""
+"""Terms within compounds: "Kulturstiftung" is a Stiftung, and domains join words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from messor.scout.words import Phrases, stem, stems
 
-_SHORTEST = 6  # letters of a term that is looked for within a word
+_SHORTEST = 6  # minimum letters of a term to be matched within a word
 
 
 class CompoundTerms:
-    """Phrases that are also found at either end of a longer word, when they are long enough."""
+    """Phrases also matched at either end of a longer word, if they are long enough."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
         texts = list(phrases)
@@ -27,12 +27,12 @@ class CompoundTerms:
         return list(found)
 
     def found_in_label(self, label: str) -> list[str]:
-        """Those that a domain's label holds, also where it is written as one word."""
+        """Those that a domain's label contains, also joined."""
         words = label.replace("-", " ")
         return self.found_in(words) or self.found_in(_plain(label.replace("-", "")))
 
     def _parts_of(self, word: str) -> list[str]:
-        """The longest at its beginning and the longest at its end."""
+        """The longest at the start and the longest at the end."""
         begins = max((p for p in self._parts if word.startswith(p)), key=len, default="")
         ends = max((p for p in self._parts if word.endswith(p)), key=len, default="")
         return [self._parts[part] for part in (begins, ends) if part]

@@ -1,4 +1,4 @@
-"""What judges are given and what they say; how their scores become one is `judges.panel`."""
+"""Input and output of judges; `judges.panel` combines their scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class JudgeScore:
-    """What one judge says. A judge without anything to go by weighs nothing."""
+    """One judge's score. A judge without information has weight 0."""
 
     judge_name: str
     score: float
@@ -35,12 +35,14 @@ class JudgeScore:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.score <= 1.0 or self.weight < 0:
-            raise UsageError(f"{self.judge_name} scores between 0 and 1, and weighs 0 or more.")
+            raise UsageError(
+                f"{self.judge_name} must score between 0 and 1, with a weight of 0 or more."
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """A judge's score before it is weighed; None when it has nothing to go by."""
+    """A judge's score before weighting; None if it has no information."""
 
     score: float | None
     explanation: str
@@ -55,7 +57,7 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All that was said of a result."""
+    """All judges' scores of a result."""
 
     confidence_score: float
     domain_name: str
@@ -66,14 +68,14 @@ class Judgement:
 
     def __post_init__(self) -> None:
         if not self.judge_scores:
-            raise UsageError("A judgement has at least one judge's score.")
+            raise UsageError("A judgement needs at least one judge's score.")
         if not 0.0 <= self.confidence_score <= 1.0:
-            raise UsageError("A confidence lies between 0 and 1.")
+            raise UsageError("Confidence must be between 0 and 1.")
 
     @property
     def should_crawl(self) -> bool:
         return self.confidence_score >= THRESHOLD
 
     def as_notes(self) -> dict[str, Any]:
-        """What is kept with a candidate."""
+        """What is stored with a candidate."""
         return {**asdict(self), "should_crawl": self.should_crawl}

@@ -1,4 +1,4 @@
-"""The panel: the judges of a vertical, weighed as its file says, and one confidence from all."""
+"""The panel: the judges of a vertical, weighted by its file, and one confidence from all."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Panel:
         self._organisations = Phrases(vertical.relevance.organisation_terms)
 
     def judge(self, result: SearchResult) -> Judgement:
-        """Every judge's score, and the mean of them by their weights."""
+        """Every judge's score, and their weighted mean."""
         scores = tuple(self._score(judge, result) for judge in self._judges)
         weight = sum(score.weight for score in scores)
         total = sum(score.score * score.weight for score in scores)
@@ -52,12 +52,12 @@ class Panel:
     def _score(self, judge: Judge, result: SearchResult) -> JudgeScore:
         opinion = judge.judge(result)
         if opinion.score is None:
-            return JudgeScore(judge.name, 0.0, 0.0, f"{opinion.explanation}: it does not count")
+            return JudgeScore(judge.name, 0.0, 0.0, f"{opinion.explanation}: not counted")
         weight = self._weights.get(judge.name, 1.0)
         return JudgeScore(judge.name, round(opinion.score, 4), weight, opinion.explanation)
 
     def names_in(self, title: str) -> tuple[str | None, str | None]:
-        """The organisation and the program that a title names, as "Program | Organisation"."""
+        """The organisation and program that a title names, as in "Program | Organisation"."""
         parts = [part.strip()[:MAX_NAME] for part in _CUTS.split(title) if part.strip()]
         if not parts:
             return None, None

@@ -1,4 +1,4 @@
-"""Titles taken apart: most sites write "what the page is about", a mark, and their own name."""
+"""Splits titles: most sites write the page's subject, a separator, and their own name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _CUTS = re.compile(r"\s+[|·•\u2013\u2014»:-]\s+")
 _FINE_CUTS = re.compile(r"\s+[|·•\u2013\u2014»:-]\s+|[:,]\s+")
 
-# Words by which organisations of any kind call themselves.
+# Words that occur in names of organisations.
 KINDS = """
 academy accountants accounting advisers advisors agency airline archive architects association
 bakery bank bar bikes bistro blog boutique brewery builders bureau butcher café casino cathedral
@@ -33,7 +33,7 @@ ORGANISATION_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The parts of a title; a title of one part may be either, so it is both."""
+    """The parts of a title; a single part may be either, so it is both."""
 
     topic: str
     organisation: str
@@ -41,12 +41,12 @@ class Title:
 
     @property
     def name_alone(self) -> str:
-        """The organisation's name, where it stands apart from what the page is about."""
+        """The organisation's name, if separate from the subject."""
         return "" if self.is_whole else self.organisation
 
     @classmethod
     def of(cls, text: str, domain: str = "") -> Title:
-        """The name is the part that the domain is made of, wherever it stands; else the last one."""
+        """The name is the part that the domain derives from, else the last one."""
         label = _letters(domain.partition(".")[0])
         parts = [part.strip() for part in _CUTS.split(text) if part.strip()]
         for pieces in (parts, [p.strip() for p in _FINE_CUTS.split(text) if p.strip()]):
@@ -69,7 +69,7 @@ def _letters(text: str) -> str:
 
 
 def _is_of(piece: str, label: str) -> bool:
-    """Whether a domain's label is made of a name, or of all but its first word or last."""
+    """Whether a domain's label is made of a name, or of all but its first or last word."""
     if len(label) < 4:
         return False
     words = piece.split()

@@ -39,6 +39,7 @@ from messor.store.database import Database
 from messor.store.session import Session, open_session
 from simweb import WorldProcess
 from simweb.commands import demo_search
+from simweb.commands.errors import as_messor_errors
 
 CONNECTIONS = 10
 # On a terminal these wait for review, with the context their submitters gave.
@@ -76,7 +77,11 @@ def demo(once: bool, as_json: bool) -> None:
       messor demo --once
     """
     stay = not once and not as_json and sys.stdout.isatty()
-    with tempfile.TemporaryDirectory(prefix="messor-demo-") as folder, WorldProcess() as world:
+    with (
+        as_messor_errors(),
+        tempfile.TemporaryDirectory(prefix="messor-demo-") as folder,
+        WorldProcess() as world,
+    ):
         summary = run(_demo(_settings(Path(folder), world), world, as_json=as_json, stay=stay))
     if as_json:
         print_json(summary)

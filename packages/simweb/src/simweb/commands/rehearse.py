@@ -27,6 +27,7 @@ from messor.store.session import Session, embedded_server
 from messor.verticals import files
 from messor.verticals.verticals import Applied
 from simweb import World, WorldProcess
+from simweb.commands.errors import as_messor_errors
 from simweb.commands.rehearsal import LATER, Rehearsal, later
 from simweb.commands.rehearsal_checks import Check, pooled
 from simweb.commands.rehearsal_findings import Findings
@@ -85,7 +86,8 @@ def rehearse(names: tuple[str, ...], seed: int, as_json: bool) -> None:
         raise UsageError(
             f"There is no vertical {unknown[0]!r} to rehearse; available: {files.all_shipped()}."
         )
-    done = run(_rehearse(list(dict.fromkeys(names)) or list(files.SHIPPED), seed))
+    with as_messor_errors():
+        done = run(_rehearse(list(dict.fromkeys(names)) or list(files.SHIPPED), seed))
     together = pooled(check for one in done for check in one.checks)
     exact = [check for one in done for check in one.checks if not check.of]
     broken = sum(not check.passed for check in (*together, *exact))

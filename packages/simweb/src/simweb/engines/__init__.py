@@ -1,4 +1,4 @@
-"""Stand-ins of search engines over the simulated web: they speak the wire, they are not the engines."""
+"""Stand-ins for search engines over the simulated web, with the real wire formats."""
 
 from simweb.engines.index import SearchIndex
 from simweb.engines.serve import STAND_INS, Engines, open_engines

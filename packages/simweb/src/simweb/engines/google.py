@@ -1,6 +1,6 @@
-"""Stand-ins of services that sell Google's result page: Serper, SerpApi, DataForSEO.
+"""Stand-ins for services that sell Google's result page: Serper, SerpApi, DataForSEO.
 
-None of them is the service: the pages are the simulated web's. Error bodies and fields are theirs.
+The pages are the simulated web's. Error bodies and fields are the services'.
 """
 
 from __future__ import annotations
@@ -127,14 +127,14 @@ class SerpApiStandIn(EngineStandIn):
         refused = await self.refuse(request)
         if refused is not None:
             return refused
-        asked = request.query
-        if not asked.get("q"):
+        query = request.query
+        if not query.get("q"):
             return self.bad("Missing query `q` parameter.")
-        if "uule" in asked and "location" in asked:
+        if "uule" in query and "location" in query:
             return self.bad("`uule` and `location` parameters can't be used together.")
-        number_ = 1 + number(asked.get("start"), 0, 990, 0) // 10
-        page = self.look(asked["q"], number_, place=text(asked.get("location")))
-        return say(Said(200, self._page({"engine": "google", "q": asked["q"]}, page)))
+        number_ = 1 + number(query.get("start"), 0, 990, 0) // 10
+        page = self.look(query["q"], number_, place=text(query.get("location")))
+        return say(Said(200, self._page({"engine": "google", "q": query["q"]}, page)))
 
     def _page(self, asked: dict[str, str], page: Page) -> dict[str, Any]:
         table: dict[str, Any] = {

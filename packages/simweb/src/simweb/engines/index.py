@@ -1,8 +1,8 @@
-"""An index of the simulated web's pages, searched by words.
+"""A word index of the simulated web's pages.
 
-It knows nothing of what Messor looks for: pages are ranked by how rare the words are that they share
-with a query. Places drift a little from epoch to epoch, some firms buy ads, and those with a door
-stand in the local pack.
+It does not depend on what Messor looks for: pages are ranked by the rarity of the words they share
+with a query. Positions drift a little from epoch to epoch, some firms buy ads, and those with
+premises are in the local pack.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BUYERS = frozenset({"shop", "firm", "clinic"})
 DRIFT = 0.25  # of a page's score, from epoch to epoch
 MOST = 100
 OF_ONE_DOMAIN = 2
-DATED = frozenset({"press", "forum", "reviewer"})  # whose pages bear a date, in a market
+DATED = frozenset({"press", "forum", "reviewer"})  # whose pages have a date, in a market
 
 _WORD = re.compile(r"[a-zà-öø-ÿß]+", re.IGNORECASE)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE)
@@ -40,7 +40,7 @@ _NOINDEX = re.compile(r'<meta name="robots"[^>]*noindex', re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page as the index knows it."""
+    """A page in the index."""
 
     url: str
     host: str
@@ -51,7 +51,7 @@ class Entry:
     text: str
     modified: str  # ISO date
     sentences: tuple[str, ...] = ()
-    is_dated: bool = True  # whether engines show when it was written
+    is_dated: bool = True  # whether engines show its date
 
     def published(self, hour: str = "") -> str | None:
         return f"{self.modified}{hour}" if self.is_dated else None
@@ -71,7 +71,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Page:
-    """What a search shows."""
+    """The result of a search."""
 
     organic: list[Entry]
     local: list[Entry] = field(default_factory=list)
@@ -87,7 +87,7 @@ def _words(text: str) -> list[str]:
 
 
 def _sentences(html: str) -> Iterator[str]:
-    """The sentences of a page's passages; menus hold none."""
+    """The sentences of a page's passages; menus have none."""
     for passage in _PASSAGE.finditer(html):
         text = unescape(" ".join(_TAG.sub(" ", passage[2]).split()))
         yield from re.split(r"(?<=[.!?])\s+", text)
@@ -98,7 +98,7 @@ def _stem(word: str) -> str:
 
 
 def _spread(ranked: list[Entry]) -> list[Entry]:
-    """No more than two pages of a domain before all others had their turn."""
+    """At most two pages of a domain before all others had their turn."""
     seen: Counter[str] = Counter()
     first: list[Entry] = []
     rest: list[Entry] = []
@@ -109,7 +109,7 @@ def _spread(ranked: list[Entry]) -> list[Entry]:
 
 
 class SearchIndex:
-    """The pages of a world, as they are at an epoch; built when an epoch is first searched."""
+    """The pages of a world at an epoch; built when an epoch is first searched."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -118,7 +118,7 @@ class SearchIndex:
     def search(
         self, query: str, epoch: int = 0, page: int = 1, size: int = 10, place: str = ""
     ) -> Page:
-        """What is shown to who asks from that place, which counts in a market alone."""
+        """Results for a searcher at that place, which matters in a market only."""
         postings = self._epochs.get(epoch)
         if postings is None:
             postings = self._epochs[epoch] = _Postings(self._entries(epoch))
@@ -159,10 +159,10 @@ class SearchIndex:
         ]
 
     def _entry(self, site: Site, path: str, epoch: int) -> Entry | None:
-        answer = self._world.respond(site.host, path, epoch=epoch)
-        if answer.status != 200:
+        response = self._world.respond(site.host, path, epoch=epoch)
+        if response.status != 200:
             return None
-        html = answer.body.decode("utf-8", "replace")
+        html = response.body.decode("utf-8", "replace")
         title = _TITLE.search(html)
         if title is None or _NOINDEX.search(html):
             return None

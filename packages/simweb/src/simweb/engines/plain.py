@@ -1,5 +1,6 @@
-"""Stand-ins of engines that answer with plain lists: SearXNG, Tavily, Brave, Perplexity, Browserbase,
-Firecrawl. None of them is the service: the pages are the simulated web's.
+"""Stand-ins for engines that return plain lists.
+
+SearXNG, Tavily, Brave, Perplexity, Browserbase and Firecrawl; the pages are the simulated web's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _RATE_LIMITED = {
 
 
 class SearXNGStandIn(EngineStandIn):
-    """Partial: one of its engines does not answer. Without JSON among its formats it answers 403."""
+    """Returns partial pages: one of its engines does not respond.
+
+    Without JSON among its formats it returns 403.
+    """
 
     name = "searxng"
     failures = {  # noqa: RUF012 - a table
@@ -187,11 +191,11 @@ class BraveStandIn(EngineStandIn):
         refused = await self.refuse(request)
         if refused is not None:
             return refused
-        asked = request.query
-        if not asked.get("q") or not 1 <= int(asked.get("count", 20)) <= 20:
+        query = request.query
+        if not query.get("q") or not 1 <= int(query.get("count", 20)) <= 20:
             return say(Said(422, {"type": "ErrorResponse", "error": {"code": "VALIDATION"}}))
-        page = self.look(asked["q"], 1 + number(asked.get("offset"), 0, 9, 0), int(asked["count"]))
-        return say(Said(200, self._page(asked["q"], page)))
+        page = self.look(query["q"], 1 + number(query.get("offset"), 0, 9, 0), int(query["count"]))
+        return say(Said(200, self._page(query["q"], page)))
 
     def _page(self, query: str, page: Page) -> dict[str, Any]:
         web_results = [

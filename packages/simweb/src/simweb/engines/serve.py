@@ -1,4 +1,4 @@
-"""All stand-ins at once, over one simulated web, with the settings that lead Messor to them."""
+"""All stand-ins at once, over one simulated web, with the settings that point Messor to them."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ STAND_INS: dict[str, type[EngineStandIn]] = {
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Stand-ins that serve, by name."""
+    """Running stand-ins, by name."""
 
     by_name: dict[str, EngineStandIn]
 
     @property
     def settings(self) -> dict[str, dict[str, str]]:
-        """What `search_engines` must say, in the order of asking."""
+        """The setting `search_engines`, in order of use."""
         return {name: {"url": engine.base_url, "key": KEY} for name, engine in self.by_name.items()}
 
     def move_to(self, epoch: int) -> None:
-        """Let time pass: places drift, and outages begin and end."""
+        """Let time pass: positions drift, and outages begin and end."""
         for engine in self.by_name.values():
             engine.epoch = epoch
 

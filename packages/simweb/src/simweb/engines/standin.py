@@ -1,4 +1,4 @@
-"""What the stand-ins of search engines share: the index they search, a quota, outages and failures."""
+"""What the stand-ins for search engines share: the index, a quota, outages and failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def _no_browser(href: str) -> Rendered:
 
 
 class EngineStandIn(StandIn):
-    """Searches the simulated web. `quota` is what is left of a plan; None is no limit."""
+    """Searches the simulated web. `quota` is the rest of a plan; None is no limit."""
 
     def __init__(
         self,
@@ -36,10 +36,10 @@ class EngineStandIn(StandIn):
         self.epoch = epoch
         self.outages = frozenset(outages)  # epochs in which it is down
         self.partial = False
-        self.searches = 0  # answered, and counted
+        self.searches = 0  # answered and charged
 
     async def refuse(self, request: web.Request) -> web.StreamResponse | None:
-        """What it says instead of an answer; None when it answers."""
+        """The response in place of results; None if it returns results."""
         if not self.knows(request):
             return say(self.failures[Failure.UNAUTHORIZED])
         failing = await self.fail(request)
@@ -54,7 +54,7 @@ class EngineStandIn(StandIn):
         return None
 
     async def account(self, request: web.Request) -> web.StreamResponse:
-        """What an account has left, where the service tells it for nothing."""
+        """The rest of an account's plan, where the service reports it for free."""
         if not self.knows(request):
             return say(self.failures[Failure.UNAUTHORIZED])
         return say(Said(200, {"status_code": 20000, "searches_left": self.quota}))
@@ -79,5 +79,5 @@ def number(value: Any, low: int, high: int, usual: int) -> int:
 
 
 def text(value: Any) -> str:
-    """What a request says, where it says something."""
+    """A text of a request, if it has one."""
     return value if isinstance(value, str) else ""

@@ -1,6 +1,6 @@
-"""Markets: webs of some sixty domains around one kind of search, whose truth is known.
+"""Markets: webs of some sixty domains around one kind of search, with a known truth.
 
-What is said there comes from `scripts/`, which is written by itself and knows nobody who reads it.
+Texts come from `scripts/`, which is written independently of any reader.
 """
 
 from simweb.market.build import MARKETS, Market, open_market

@@ -1,13 +1,13 @@
-"""From a market's name and a seed to its sites; what is true of them stays beside them."""
+"""Builds a market's sites from its name and a seed, with their truth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from messor.errors import UsageError
 from simweb.addresses import address
 from simweb.chance import draw
+from simweb.errors import MarketError
 from simweb.market.cast import Casting, Player
 from simweb.market.compose import Composer
 from simweb.market.script import Script, script
@@ -34,7 +34,7 @@ class Market:
 def open_market(name: str, seed: int) -> Market:
     """The market of that name, drawn from a seed."""
     if name not in MARKETS:
-        raise UsageError(f"There is no market {name!r}; there are {', '.join(MARKETS)}.")
+        raise MarketError(f"Unknown market {name!r}; known are {', '.join(MARKETS)}.")
     found = script(name)
     players = Casting(found, seed).players()
     wanted = [player for player in players if player.role.relevant]

@@ -1,4 +1,4 @@
-"""Who plays in a market: each site's name, domain, place, trade and pages, drawn from the seed."""
+"""The cast of a market: each site's name, domain, place, trade and pages, drawn from the seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOME_TITLES = (
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one page of a site is about, and the thing searched for that it speaks of."""
+    """The subject of one page of a site, and the search term it covers."""
 
     name: str
     subject: str
@@ -34,7 +34,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """One site of a market, settled before its pages are written."""
+    """One site of a market, fixed before its pages are written."""
 
     host: str
     domain: str
@@ -45,10 +45,10 @@ class Player:
     items: tuple[Item, ...]
     title: str  # the pattern of its titles
     home_title: str
-    schema: str  # of its home page; empty where it states nothing
+    schema: str  # of its home page; empty if it states nothing
 
     def settled(self) -> dict[str, str]:
-        """What its sentences may not draw anew."""
+        """What its sentences may not draw again."""
         spot = self.spot
         return {
             "name": self.name,
@@ -103,7 +103,7 @@ class Casting:
         return [spot for spot in self._script.places if spot.language == role.language]
 
     def _words(self, role: Role, rng: Draw) -> Words:
-        """The market's words, and those of the trade that the site has within its role."""
+        """The market's words, and those of the site's trade within its role."""
         words: dict[str, Sequence[str]] = dict(self._script.words)
         if role.groups:
             words |= role.groups[rng.choice(sorted(role.groups))]
@@ -115,7 +115,7 @@ class Casting:
     def _named(
         self, role: Role, rng: Draw, words: Words, settled: Mapping[str, str]
     ) -> tuple[str, str]:
-        """A name and a domain that nobody has."""
+        """A name and a domain that are not taken."""
         while True:
             name = Grammar(rng, words, settled).one(words.get("names", role.names))
             label = slug(name.removeprefix("The ").removesuffix(".test"))
@@ -130,7 +130,7 @@ class Casting:
     ) -> tuple[Item, ...]:
         patterns = words.get("items", role.items)
         chosen = rng.sample(patterns, min(len(patterns), rng.randint(4, 7)))
-        if "{subject}" in "".join(patterns).lower():  # a pattern serves for several things
+        if "{subject}" in "".join(patterns).lower():  # a pattern serves several subjects
             chosen += rng.choices(patterns, k=3)
         found: dict[str, Item] = {}
         for pattern in chosen:
@@ -141,5 +141,5 @@ class Casting:
 
 
 def lowered(text: str) -> str:
-    """As within a sentence; abbreviations stay as they are."""
+    """As within a sentence; abbreviations stay unchanged."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -24,7 +24,7 @@ _WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
 
 
 class Composer:
-    """Writes a player's pages; `others` are the players that a listing may list."""
+    """Writes a player's pages; `others` are the players that a directory may list."""
 
     def __init__(self, seed: int, player: Player, currency: str, others: Sequence[Player]) -> None:
         self._seed = seed
@@ -68,7 +68,7 @@ class Composer:
         return Grammar(rng, self._player.words, {**self._player.settled(), **settled})
 
     def _on(self, item: Item, edition: int = 0) -> Grammar:
-        """What writes about an item."""
+        """The grammar for texts about an item."""
         settled = {
             "item": item.name if self._role.language == "de" else item.called,
             "subject": item.subject,
@@ -142,13 +142,13 @@ class Composer:
 
     def _about(self, _: At) -> Content:
         grammar, caption = self._grammar("/about"), self._caption("about")
-        told = grammar.some(self._role.story, 4)
+        sentences = grammar.some(self._role.story, 4)
         blocks = (
-            piece("lead", text=esc(told[0])),
-            self._section(grammar, told[1:] or told),
+            piece("lead", text=esc(sentences[0])),
+            self._section(grammar, sentences[1:] or sentences),
             self._section(grammar, grammar.some(self._role.intro, 3)),
         )
-        return Content(self._title(caption), told[0], blocks, heading=caption)
+        return Content(self._title(caption), sentences[0], blocks, heading=caption)
 
     def _contact(self, _: At) -> Content:
         rng = draw(self._seed, self._player.host, "organisation")
@@ -189,21 +189,21 @@ class Composer:
     def _item(self, item: Item, edition: int) -> Content:
         role, path = self._role, self._item_path(item)
         grammar, cost = self._on(item), self._cost(item, edition)
-        told = grammar.some(role.says, 6)
+        sentences = grammar.some(role.says, 6)
         fresh = self._on(item, edition).one(role.says)
         related = [other for other in self._items if other != item][:4]
         blocks = [
-            piece("lead", text=esc(" ".join(told[:2]))),
+            piece("lead", text=esc(" ".join(sentences[:2]))),
             self._facts(cost),
             self._listed(path) if role.listing else "",
-            self._section(grammar, [*told[2:], fresh]),
+            self._section(grammar, [*sentences[2:], fresh]),
             self._call() if "contact" in role.standing else "",
             links_block(
                 self._labels["facts"], [(self._item_path(other), other.name) for other in related]
             ),
         ]
-        data = self._thing(item, told[0], cost, edition)
-        return Content(self._title(item.name), told[0], tuple(blocks), data, item.name)
+        data = self._thing(item, sentences[0], cost, edition)
+        return Content(self._title(item.name), sentences[0], tuple(blocks), data, item.name)
 
     def _cost(self, item: Item, edition: int) -> str:
         bounds = self._role.price or self._role.amount
@@ -222,7 +222,7 @@ class Composer:
         return piece("facts", heading=esc(self._labels["facts"]), rows=row)
 
     def _listed(self, path: str) -> str:
-        """Organisations that a listing names, with a link to each."""
+        """Organisations that a directory lists, with a link to each."""
         rng = draw(self._seed, self._player.host, path, "listed")
         chosen = rng.sample(list(self._others), min(8, len(self._others)))
         cards = "".join(

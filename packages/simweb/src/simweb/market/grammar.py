@@ -1,4 +1,4 @@
-"""Sentences from patterns: slots are filled from what is settled, else drawn from word lists."""
+"""Sentences from patterns: slots are filled from fixed values, else from word lists."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from simweb.chance import Draw
 from simweb.market.script import Words
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_DEEPEST = 4  # patterns within patterns
+_DEEPEST = 4  # nested patterns
 
 
 class Grammar:
-    """Writes with one generator. `settled` goes before the lists; {Word} begins in upper case."""
+    """Writes with one generator. `settled` values precede the lists; {Word} is capitalised."""
 
     def __init__(self, draw: Draw, words: Words, settled: Mapping[str, str]) -> None:
         self._draw = draw
@@ -42,6 +42,6 @@ class Grammar:
         return self.write(self._draw.choice(patterns))
 
     def some(self, patterns: Sequence[str], count: int) -> list[str]:
-        """Different patterns, so that none reads like the one before."""
+        """Distinct patterns, so that no two sentences in a row are alike."""
         chosen = self._draw.sample(patterns, min(count, len(patterns)))
         return [self.write(pattern) for pattern in chosen]

@@ -1,4 +1,4 @@
-"""A market's script: its places, its words and the roles that sites play in it, read from files."""
+"""A market's script: its places, words and the roles of its sites, read from files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Words: TypeAlias = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a site's organisation is at home."""
+    """The location of a site's organisation."""
 
     town: str
     region: str
@@ -68,7 +68,7 @@ class Script:
     roles: Sequence[Role]
 
     def subjects(self) -> list[str]:
-        """What is searched for here, in English, as those who write about it call it."""
+        """Search subjects in English, as sites name them."""
         wanted = (role for role in self.roles if role.relevant and role.language == "en")
         return [item for role in wanted for item in role.all_items()]
 

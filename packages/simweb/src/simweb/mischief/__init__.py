@@ -1,7 +1,7 @@
 """Hosts that misbehave, each in one way and named for it.
 
-Every host has a homepage that works unless its whole point is that nothing works, so that a
-crawler meets the flaw on the way.
+Every host has a working homepage unless its whole point is that nothing works, so that a crawler
+meets the flaw on the way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hosts whose bodies are odd: wrong charset, NUL bytes, robots directives, files."""
+"""Hosts with odd bodies: wrong charset, NUL bytes, robots directives, files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def flaws(seed: int) -> list[Flaw]:
 
 
 def _charsets(seed: int) -> Handler:
-    """Three pages whose bytes are not what their header, or their meta tag, says."""
+    """Three pages whose bytes contradict their header or meta tag."""
     links: Links = (("/latin", "Latin"), ("/undeclared", "Undeclared"), ("/broken", "Broken"))
     home = page("Letters", ("Grüße, señoras et garçons.",), links)
     text = html("Grüße", tuple(Writer(draw(seed, "charset"), "de").paragraphs(3)))

@@ -1,4 +1,4 @@
-"""What a misbehaving host is made of: a name, a handler, a robots.txt and plain pages."""
+"""Parts of a misbehaving host: a name, a handler, a robots.txt and plain pages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def not_found(_: Request | None = None) -> SimResponse:
 
 
 def routes(table: dict[str, Handler]) -> Handler:
-    """A handler that looks the path up, without its query."""
+    """A handler that looks up the path, without its query."""
     return lambda request: table.get(request.route, not_found)(request)
 
 
@@ -73,7 +73,7 @@ def always(answer: SimResponse) -> Handler:
 
 
 def small_site(seed: int, host: str, names: tuple[str, ...] = ("one", "two", "three")) -> Handler:
-    """A homepage and a few sound pages that link each other, with prose of their own."""
+    """A homepage and a few valid pages that link to each other, with prose of their own."""
     links: Links = (("/", "Home"), *((f"/{name}", f"Page {name}") for name in names))
     table = {}
     for path, text in links:

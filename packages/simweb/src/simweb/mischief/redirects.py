@@ -53,7 +53,7 @@ def _elsewhere(request: Request) -> SimResponse:
 
 
 def _in_circles(request: Request) -> SimResponse:
-    """Two pages that send to each other, one that sends to itself, one that never ends."""
+    """Two pages that redirect to each other, one to itself, and an endless chain."""
     if request.route == "/":
         links: Links = (("/left", "Left"), ("/self", "Self"), ("/deeper/1", "Deeper"))
         return page("A house of mirrors", ("Every door leads to a door.",), links)

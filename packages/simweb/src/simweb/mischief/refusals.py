@@ -1,4 +1,4 @@
-"""Hosts that refuse, put off or give nothing: 403, 429, 503, a challenge, shells and blanks."""
+"""Hosts that refuse, defer or return nothing: 403, 429, 503, a challenge, shells and blanks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _forbidden() -> SimResponse:
 
 
 class Rationing:
-    """After some requests answers 429 for some seconds, then starts counting again."""
+    """Returns 429 for some seconds after some requests, then starts counting again."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -58,7 +58,7 @@ def _numbered(request: Request) -> SimResponse:
 
 
 class Outage:
-    """From its first request on, down for some seconds; says until when as a date."""
+    """Down for some seconds from its first request on; announces the end as a date."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -66,7 +66,7 @@ class Outage:
 
     def __call__(self, request: Request) -> SimResponse:
         if self._until is None:
-            # Whole seconds, because an HTTP date has no finer ones.
+            # Whole seconds, because an HTTP date has no finer resolution.
             self._until = math.ceil(self._now()) + _OUTAGE_S
         if self._now() < self._until:
             date = http_date(datetime.fromtimestamp(self._until, UTC))
@@ -75,7 +75,7 @@ class Outage:
 
 
 def _challenge(request: Request) -> SimResponse:
-    """An interstitial: as 403 everywhere, and as 200 on one page, as some sites send it."""
+    """A challenge page: as 403 everywhere, and as 200 on one page, as some sites send it."""
     status = 200 if request.route == "/later" else 403
     headers = (("Content-Type", HTML), ("cf-mitigated", "challenge"), ("Cache-Control", "no-store"))
     return SimResponse(status, headers, piece("challenge").encode())
@@ -92,7 +92,7 @@ def _empty(request: Request) -> SimResponse:
 
 
 def _soft_404(request: Request) -> SimResponse:
-    """Whatever is unknown answers 200 and says in words that it is not there."""
+    """Unknown paths return 200 with a text that says not found."""
     links: Links = (("/", "Home"), ("/about", "About"), ("/lost", "A page that was removed"))
     if request.route in ("/", "/about"):
         return page(f"A tidy house {request.route}", ("Nothing is ever lost here.",), links)

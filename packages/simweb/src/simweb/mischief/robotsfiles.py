@@ -1,4 +1,4 @@
-"""Hosts with sound pages and an odd robots.txt: failing, missing, HTML, redirected."""
+"""Hosts with valid pages and an odd robots.txt: failing, missing, HTML, redirected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def flaws(seed: int) -> list[Flaw]:
 
 
 def _pages(seed: int, host: str) -> Handler:
-    """Sound pages, and the rules a redirected robots.txt ends at."""
+    """Valid pages, and the rules that a redirected robots.txt ends at."""
     site = small_site(seed, host)
     rules = plain(200, "User-agent: *\nDisallow: /three\n")
 

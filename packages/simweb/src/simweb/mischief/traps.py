@@ -1,4 +1,4 @@
-"""Crawler traps: a calendar without end, and links that carry a new session id every time."""
+"""Crawler traps: an endless calendar, and links that carry a new session id every time."""
 
 from __future__ import annotations
 

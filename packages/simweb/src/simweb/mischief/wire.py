@@ -52,7 +52,7 @@ def _with_home(kind: str, flawed: SimResponse) -> Handler:
 
 
 def stalling(host: str, pages: int, *, drips: bool) -> Flaw:
-    """A host whose homepage names many pages that never come, or a byte now and then."""
+    """A host whose homepage links to many pages that never arrive, or a byte now and then."""
     links: Links = tuple((f"/room/{number}", f"Room {number}") for number in range(1, pages))
     home = page(f"The many rooms of {host}", ("Please wait to be seated.",), links)
     drop = Stream(lambda: repeat(b" "), _STALL_PAUSE_S)
@@ -65,13 +65,13 @@ def _text(seed: int, host: str) -> str:
 
 
 def _claiming(seed: int, host: str, factor: float) -> SimResponse:
-    """A whole page whose Content-Length is that many times its size."""
+    """A whole page with a Content-Length that many times its size."""
     body = _text(seed, host).encode()
     return SimResponse(200, _HTML, body, claimed_length=int(len(body) * factor))
 
 
 def _drip(seed: int) -> SimResponse:
-    """One byte at a time, as a server does that wants to keep its visitors busy."""
+    """One byte at a time, as a tarpit does."""
     body = _text(seed, "slow-drip.test").encode()
 
     def drops() -> Iterator[bytes]:
@@ -83,7 +83,7 @@ def _drip(seed: int) -> SimResponse:
 
 
 def _bomb() -> Iterator[bytes]:
-    """A valid gzip member, made of one small compressed block sent over and over."""
+    """A valid gzip member of one small compressed block sent over and over."""
     blanks = b" " * _BOMB_BLOCK
     block, crc = splice.deflate(blanks), 0
     yield splice.start()

@@ -1,4 +1,4 @@
-"""Stand-ins of outside services, on loopback: they speak the wire, they are not the services."""
+"""Stand-ins for external services on loopback, with the real wire formats."""
 
 from simweb.services.crawl4ai import Crawl4AIStandIn
 from simweb.services.firecrawl import FirecrawlStandIn

@@ -1,11 +1,11 @@
-"""A stand-in of the Crawl4AI server: the wire of version 0.9, or the older form of the AMI
-specification. It is not Crawl4AI; its browser is the simulated web's.
+"""A stand-in for the Crawl4AI server: the wire of version 0.9, or the older form of the AMI
+specification.
 
-As the server does it: a page that answers 404 is a success, results come in another order than
-asked, a call whose pages all failed is a 500 without a reason (or, by `tells_failures`, a 200
-with the failed results, as later servers have it), and settings with power are rejected. It
-returns at DOMContentLoaded unless told to wait, and takes a page whose scripts have not run yet
-for a block; told to wait until the network is idle, a page that never is fails.
+Its browser is the simulated web's. Like the server: a page that returns 404 is a success, results
+come in another order than requested, a call whose pages all failed is a 500 without a reason (or,
+with `tells_failures`, a 200 with the failed results, as in later servers), and dangerous settings
+are rejected. It returns at DOMContentLoaded unless told to wait, and treats a page whose scripts
+have not run yet as a block; told to wait until the network is idle, a page that never is fails.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class Crawl4AIStandIn(StandIn):
     def _result(self, url: str, page: Rendered) -> dict[str, Any]:
         shared = {"url": "https://another.test/" if self.failure is Failure.OTHER_PAGE else url}
         if page.error is not None:
-            said = f"Unexpected error in _crawl_web: Page.goto: {page.error}\nCall log: …"
-            return {**shared, "success": False, "status_code": None, "error_message": said}
+            message = f"Unexpected error in _crawl_web: Page.goto: {page.error}\nCall log: …"
+            return {**shared, "success": False, "status_code": None, "error_message": message}
         content = {
             "html": page.html,
             "cleaned_html": without_scripts(page.html),

@@ -1,9 +1,8 @@
-"""A stand-in of Firecrawl's scrape call, v2 and v1. It is not Firecrawl; its browser is the
-simulated web's.
+"""A stand-in for Firecrawl's scrape call, v2 and v1, over the simulated web.
 
-As the service does it: unknown keys are refused, a page's status lies in its metadata, a name
-without address is a 200 that failed and is charged for, other failures of a site are a 500 or 408
-with a code, and a version it does not have is a 404 in HTML.
+Like the service: unknown keys are refused, a page's status is in its metadata, an unresolvable name
+is a 200 that failed and is charged, other failures of a site are a 500 or 408 with a code, and an
+unsupported version is a 404 in HTML.
 """
 
 from __future__ import annotations
@@ -151,8 +150,8 @@ class FirecrawlStandIn(StandIn):
             code, status = "SCRAPE_TIMEOUT", 408
         else:
             code, status = "SCRAPE_SITE_ERROR", 500
-        said = error.partition("net::")[2].partition(" ")[0]
-        return Said(status, {"success": False, "code": code, "error": said})
+        message = error.partition("net::")[2].partition(" ")[0]
+        return Said(status, {"success": False, "code": code, "error": message})
 
 
 def _bad_request(unknown: list[str]) -> Said:

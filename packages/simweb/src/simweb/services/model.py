@@ -1,8 +1,8 @@
-"""A stand-in of an OpenAI-compatible endpoint: the wire of chat completions, and a very small mind.
+"""A stand-in for an OpenAI-compatible endpoint: chat completions by a trivial model.
 
-It is no model. As real ones do it counts tokens, stops at the limit it was given, refuses parts of
-requests it does not know, and, unless told otherwise, follows whatever instruction it finds in the
-text it was to read: a reader that is safe with this one does not rely on a model's good sense.
+Like real ones it counts tokens, stops at the given limit, rejects unknown parts of requests and,
+unless configured otherwise, follows any instruction in the text it was given: a reader that is safe
+with this one does not rely on a model's good sense.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aiohttp import web
 from simweb.services.render import Rendered
 from simweb.services.standin import Failure, Said, StandIn, say
 
-# A text and the schema of the answer → the answer.
+# A text and the schema of the reply → the reply.
 Mind: TypeAlias = Callable[[str, dict[str, Any]], Any]
 
 _TOKEN = re.compile(r"\w{1,4}|\s+|.", re.DOTALL)
@@ -38,29 +38,29 @@ _PRICE = re.compile(r"(?:[€$£]\s?\d[\d.,]*\d|\d[\d.,]*\s?(?:[€$£]|EUR|USD|
 
 
 class Mood(StrEnum):
-    """How its answers may be told to go wrong."""
+    """How its replies go wrong."""
 
     BAD_JSON = "bad JSON"
     PROSE = "prose"
-    FENCED = "fenced"  # sound JSON in a fence of markdown
-    THINKING = "thinking"  # aloud, before sound JSON
-    IN_PARTS = "in parts"  # sound JSON in a list of parts
+    FENCED = "fenced"  # valid JSON in a markdown fence
+    THINKING = "thinking"  # thinking aloud, before valid JSON
+    IN_PARTS = "in parts"  # valid JSON in a list of parts
     OTHER_SHAPE = "other shape"
-    LOOPING = "looping"  # says the same until it is stopped
+    LOOPING = "looping"  # repeats itself until it is stopped
     REFUSING = "refusing"
     FILTERED = "filtered"
-    SILENT_MIND = "silent mind"  # an answer without content
+    SILENT_MIND = "silent mind"  # a reply without content
     USING_TOOLS = "using tools"
     NO_CHOICE = "no choice"
     NO_USAGE = "no usage"
     ABSURD_USAGE = "absurd usage"
-    NO_QUOTA = "no quota"  # 429 that waiting does not mend
+    NO_QUOTA = "no quota"  # a 429 that waiting does not resolve
     UNKNOWN_MODEL = "unknown model"
-    TEXT_TOO_LONG = "text too long"  # for its context, with the limit of tokens counted in
+    TEXT_TOO_LONG = "text too long"  # for its context, including the token limit
     TEXT_FILTERED = "text filtered"  # before the model saw it
 
 
-# Status, message, part and code of what each of these answers to everything.
+# Status, message, part and code of each of these for every request.
 _REFUSALS: dict[Mood, tuple[int, str, str | None, str]] = {
     Mood.NO_QUOTA: (429, "You exceeded your current quota.", None, "insufficient_quota"),
     Mood.UNKNOWN_MODEL: (404, "The model does not exist.", "model", "model_not_found"),
@@ -75,7 +75,7 @@ _REFUSALS: dict[Mood, tuple[int, str, str | None, str]] = {
 
 
 class ModelStandIn(StandIn):
-    """Answers chat completions; `mind` says what, `mood` how it goes wrong."""
+    """Serves chat completions; `mind` decides the reply, `mood` how it goes wrong."""
 
     name = "model"
     failures = {  # noqa: RUF012 - a table
@@ -110,11 +110,11 @@ class ModelStandIn(StandIn):
         super().__init__(_nothing, api_key=api_key)
         self.model = model
         self.mood: Mood | None = None
-        self.obeyed = 0  # answers that a text dictated
+        self.obeyed = 0  # replies that a text dictated
         self.tokens_counted = 0
         self._mind = mind or simple_mind
         self._obeys = obeys
-        # Parts of a request it does not know: json_schema, json_object, max_tokens, temperature.
+        # Unsupported parts of a request: json_schema, json_object, max_tokens, temperature.
         self._refuses = refuses
 
     def route(self, router: web.UrlDispatcher) -> None:
@@ -132,7 +132,7 @@ class ModelStandIn(StandIn):
         return say(refusal if refusal is not None else self._answer(given))
 
     def _refusal(self, given: dict[str, Any]) -> Said | None:
-        """Why a request is not taken, in the words of such endpoints."""
+        """Why a request is rejected, in the words of such endpoints."""
         if self.mood in _REFUSALS:
             return _error(*_REFUSALS[self.mood])
         if given.get("model") != self.model:
@@ -207,7 +207,7 @@ class ModelStandIn(StandIn):
         return message, reason
 
     def _worded(self, said: str) -> Any:
-        """Sound JSON in the way it was told to say it."""
+        """Valid JSON in the configured wrapping."""
         match self.mood:
             case Mood.FENCED:
                 return f"```json\n{said}\n```"
@@ -231,12 +231,12 @@ class ModelStandIn(StandIn):
 
 
 def count_tokens(text: str) -> int:
-    """About as many as a real tokeniser counts, never more than there are bytes."""
+    """Roughly a real tokeniser's count, never more than there are bytes."""
     return len(_TOKEN.findall(text))
 
 
 def obey(text: str, schema: dict[str, Any]) -> Any:
-    """The answer that a text dictates: its JSON, or what it names, in every field there is."""
+    """The reply that a text dictates: its JSON, or what it names, in every field."""
     for match in re.finditer(r"\{[^{}]{1,2000}\}", text):
         try:
             value = json.loads(match[0])
@@ -252,7 +252,7 @@ def obey(text: str, schema: dict[str, Any]) -> Any:
 
 
 def _filled(schema: dict[str, Any], values: dict[str, Any]) -> Any:
-    """An answer of the schema's shape with foreign values."""
+    """A reply of the schema's shape with foreign values."""
     made: dict[str, Any] = {}
     for name, part in schema.get("properties", {}).items():
         if part.get("type") == "array":
@@ -298,13 +298,13 @@ def _records(part: dict[str, Any], head: str, lines: list[str]) -> list[dict[str
 
 
 def _schema(given: dict[str, Any]) -> dict[str, Any]:
-    """The schema asked for: in the request, or told at the end of the prompt."""
+    """The requested schema: in the request, or at the end of the prompt."""
     form = (given.get("response_format") or {}).get("json_schema")
     if isinstance(form, dict):
         return dict(form.get("schema") or {})
-    told = str(given["messages"][0].get("content", "")).rpartition("Schema:\n")[2]
+    schema = str(given["messages"][0].get("content", "")).rpartition("Schema:\n")[2]
     try:
-        return dict(json.loads(told))
+        return dict(json.loads(schema))
     except ValueError:
         return {}
 

@@ -1,7 +1,7 @@
 """What a stand-in's browser sees: the simulated web's page, redirects followed, scripts applied.
 
-It runs no JavaScript. The one thing it understands is a script that sets an element's content
-from a string, `document.getElementById("root").innerHTML = "…";`, which a real browser runs too.
+It runs no JavaScript. It only supports a script that sets an element's content from a string,
+`document.getElementById("root").innerHTML = "…";`, which a real browser runs too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from simweb.answers import SimResponse
 
-MOST_REDIRECTS = 10
+MAX_REDIRECTS = 10
 
 _SCRIPT = re.compile(r'<script[^>]*\ssrc="([^"]+)"', re.IGNORECASE)
 _FILLS = re.compile(r'getElementById\("([\w-]+)"\)\.innerHTML = ("(?:[^"\\]|\\.)*")')
@@ -24,7 +24,7 @@ _TAGS = re.compile(r"<[^>]+>")
 _SCRIPTS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 _REDIRECTS = (301, 302, 303, 307, 308)
 
-# host, path with its query, secure → the simulated web's answer
+# host, path with its query, secure → the simulated web's response
 Respond: TypeAlias = Callable[[str, str, bool], SimResponse]
 
 
@@ -36,8 +36,8 @@ class Rendered:
     first_status: int = 200  # of the first hop
     status: int = 200  # of the last
     html: str = ""
-    unscripted: str | None = None  # before its scripts ran, where they change it
-    never_idle: bool = False  # a script of it asks for something again and again
+    unscripted: str | None = None  # before its scripts ran, if they change it
+    never_idle: bool = False  # a script keeps sending requests
     headers: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None  # "net::ERR_…"
 
@@ -53,32 +53,32 @@ class WorldBrowser:
 
     async def __call__(self, href: str) -> Rendered:
         url, first = href, 0
-        for _ in range(MOST_REDIRECTS + 1):
-            answer = self._get(url)
-            if answer is None:
+        for _ in range(MAX_REDIRECTS + 1):
+            response = self._get(url)
+            if response is None:
                 return Rendered(url, error=f"net::ERR_NAME_NOT_RESOLVED at {href}")
-            if answer.silent:
+            if response.silent:
                 return Rendered(url, error=f"net::ERR_TIMED_OUT at {href}")
-            first = first or answer.status
-            target = answer.header("Location")
-            if answer.status not in _REDIRECTS or target is None:
-                headers = {name.lower(): value for name, value in answer.headers}
-                text = answer.body.decode("utf-8", "replace")
+            first = first or response.status
+            target = response.header("Location")
+            if response.status not in _REDIRECTS or target is None:
+                headers = {name.lower(): value for name, value in response.headers}
+                text = response.body.decode("utf-8", "replace")
                 html = self._filled(url, text)
                 before = text if html != text else None
                 never_idle = _REPEATS in text
-                return Rendered(url, first, answer.status, html, before, never_idle, headers)
+                return Rendered(url, first, response.status, html, before, never_idle, headers)
             url = urljoin(url, target)
         return Rendered(url, error=f"net::ERR_TOO_MANY_REDIRECTS at {href}")
 
     def _get(self, url: str) -> SimResponse | None:
         parts = urlsplit(url)
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-        answer = self._respond(parts.hostname or "", path, parts.scheme == "https")
-        return None if answer.status == 421 else answer  # no such host
+        response = self._respond(parts.hostname or "", path, parts.scheme == "https")
+        return None if response.status == 421 else response  # no such host
 
     def _filled(self, url: str, html: str) -> str:
-        """The page after its scripts have set what they set."""
+        """The page after its scripts have run."""
         for source in _SCRIPT.findall(html):
             script = self._get(urljoin(url, source))
             if script is None or script.status != 200:
@@ -95,5 +95,5 @@ def without_scripts(html: str) -> str:
 
 
 def plain_text(html: str) -> str:
-    """What stands in for a service's markdown."""
+    """Replaces a service's markdown."""
     return " ".join(_TAGS.sub(" ", without_scripts(html)).split())

@@ -1,7 +1,6 @@
-"""What the stand-ins share: a small HTTP server on loopback, a record of what it was asked, and a
-knob that makes it fail in a named way.
+"""What the stand-ins share: a small HTTP server on loopback, recorded requests and failures.
 
-Every answer carries `X-Messor-Stand-In`, so that nobody takes it for the service itself.
+Every response carries `X-Messor-Stand-In`, so that nobody takes it for the service itself.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _HUGE_CHUNK = b" " * 65_536
 
 
 class Failure(StrEnum):
-    """How a stand-in may be told to fail; on the wire, or in the service's own words."""
+    """How a stand-in can fail, on the wire or in the service's own words."""
 
     UNAUTHORIZED = "unauthorized"  # 401
     NO_CREDITS = "no credits"  # 402
@@ -37,17 +36,19 @@ class Failure(StrEnum):
     BAD_GATEWAY = "bad gateway"  # 502
     GATEWAY_TIMEOUT = "gateway timeout"  # 504
     REQUEST_TIMEOUT = "request timeout"  # 408
-    SILENT = "silent"  # takes the request and never answers
-    CUT = "cut"  # stops in the middle of the answer
+    SILENT = "silent"  # accepts the request and never responds
+    CUT = "cut"  # stops in the middle of the response
     BAD_JSON = "bad JSON"
     DEEP_JSON = "deep JSON"
     NOT_JSON = "not JSON"  # a proxy's HTML page, with 200
-    HUGE = "huge"  # an endless answer
+    HUGE = "huge"  # an endless response
     REDIRECT = "redirect"  # to another origin
     ONLY_MARKDOWN = "only markdown"
     NO_PAGE = "no page"
     OTHER_PAGE = "other page"
-    NOBODY_ANSWERS = "nobody answers"  # 200 without results, since those it asks are all away
+    NOBODY_ANSWERS = (
+        "nobody answers"  # 200 without results, because all its sources are unavailable
+    )
     ERROR_BODY = "error body"  # 200 with an error in place of a page
 
 
@@ -69,7 +70,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One answer in the service's own words."""
+    """One response in the service's own words."""
 
     status: int
     value: Any
@@ -85,9 +86,9 @@ class StandIn:
     def __init__(self, render: Render, *, api_key: str | None = None) -> None:
         self.failure: Failure | None = None
         self.asked: list[Asked] = []
-        self.arrival = asyncio.Event()  # set when something was asked
+        self.arrival = asyncio.Event()  # set when a request arrived
         self.base_url = ""
-        self.elsewhere = "http://127.0.0.2:9/"  # where it redirects to when told
+        self.elsewhere = "http://127.0.0.2:9/"  # redirect target, if configured
         self._render = render
         self._api_key = api_key
         self._runner: web.AppRunner | None = None
@@ -117,7 +118,7 @@ class StandIn:
         raise NotImplementedError
 
     async def note(self, request: web.Request) -> Any:
-        """Write the request down; its JSON, or None when it has none."""
+        """Record the request; returns its JSON, or None if it has none."""
         try:
             body = msgspec.json.decode(await request.read())
         except msgspec.DecodeError:
@@ -127,12 +128,12 @@ class StandIn:
         return body
 
     def knows(self, request: web.Request) -> bool:
-        """Whether the request carries the key, where there is one."""
+        """Whether the request carries the key, if there is one."""
         wanted = f"Bearer {self._api_key}"
         return self._api_key is None or request.headers.get("Authorization") == wanted
 
     async def fail(self, request: web.Request) -> web.StreamResponse | None:
-        """The failure it was told to show; None when there is none, or it is in the content."""
+        """The configured failure; None if there is none, or it is in the content."""
         match self.failure:
             case None:
                 return None
@@ -147,8 +148,8 @@ class StandIn:
         if self.failure in _GARBLED:
             kind, text = _GARBLED[self.failure]
             return web.Response(text=text, content_type=kind)
-        said = self.failures.get(self.failure)
-        return None if said is None else say(said)
+        failure = self.failures.get(self.failure)
+        return None if failure is None else say(failure)
 
     async def _sign(self, _: web.Request, response: web.StreamResponse) -> None:
         response.headers["X-Messor-Stand-In"] = self.name

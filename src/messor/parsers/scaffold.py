@@ -43,10 +43,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from messor.content.evidence import Field
-from messor.parsers.builtin import $base
+from messor.content.evidence import EvidencedField
 from messor.content.records import Record
 from messor.content.view import PageView
+from messor.parsers.builtin import $base
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import host_of, parse
 
@@ -76,8 +76,8 @@ class DomainParser:
             records[at] = replace(records[at], fields=fields)
         return records
 
-    def _known(self, page: PageView) -> dict[str, Field]:
-        found: dict[str, Field] = {}
+    def _known(self, page: PageView) -> dict[str, EvidencedField]:
+        found: dict[str, EvidencedField] = {}
         for name, selector, normaliser in PLACES:
             element = page.document.select_one(selector)
             field = page.inside(element).field(normaliser, 0.95) if element is not None else None

@@ -135,9 +135,9 @@ async def test_a_domain_under_new_terms_is_met_as_if_for_the_first_time(
 
 async def test_a_redirect_under_new_terms_leads_to_a_page(link_filter: LinkFilterBench) -> None:
     link_filter.learn(A)
-    assert link_filter.link_filter.follow(link_filter.lane, link_filter.task, A) == ([], "")
+    assert link_filter.link_filter.follow(link_filter.lane, link_filter.task, A).pages == []
     link_filter.visit_anew(version=99)
-    (page,), _ = link_filter.link_filter.follow(link_filter.lane, link_filter.task, A)
+    (page,) = link_filter.link_filter.follow(link_filter.lane, link_filter.task, A).pages
     assert page.url == A
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from messor.console import charts, labels
-from messor.core.counting import counted
 from messor.core.masking import mask_text
+from messor.core.plurals import counted
 
 NOTHING = "\N{EN DASH}"
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))

@@ -32,14 +32,16 @@ class HttpFallback:
         twin = http_twin(task.url)
         if twin is None or task.kind in ("robots", KIND) or not lane.is_http_only:
             return False
-        found, why_not = self._link_filter.follow(lane, task, twin.href)
+        target = self._link_filter.follow(lane, task, twin.href)
         message = f"https does not connect ({lane.https_error}): {twin.href} is fetched instead"
-        fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=why_not or message)
+        fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=target.error or message)
         # Due again once https has been retried; costs no request while that still fails.
         next_due = Schedule("completed", FRESH_SECONDS, 0)
-        result = PageResult(lane, task, ALLOWED, next_due, Outcome.REDIRECTED, fetched, found=found)
+        result = PageResult(
+            lane, task, ALLOWED, next_due, Outcome.REDIRECTED, fetched, found=target.pages
+        )
         result.joins = joins_of_redirect(task, twin.href)
-        for page in found:
+        for page in target.pages:
             page.kind = task.kind
             if task.kind == "sitemap":
                 page.priority, page.pattern = task.priority, SITEMAPS

@@ -101,12 +101,12 @@ class Keeper:
         self, result: PageResult, read_result: PageReadResult, location: str | None
     ) -> None:
         """Follow a redirect, by status or by markup: its target is a separate page, hops are limited."""
-        found, why_not = self._link_filter.follow(result.lane, result.task, location)
-        result.found += found
+        target = self._link_filter.follow(result.lane, result.task, location)
+        result.found += target.pages
         result.joins += joins_of_redirect(result.task, location)
-        if why_not:
-            read_result.fetched.error = why_not
-            if read_result.fetched.outcome is Outcome.REDIRECTED and "out of" in why_not:
+        if target.error:
+            read_result.fetched.error = target.error
+            if read_result.fetched.outcome is Outcome.REDIRECTED and target.leaves_domain:
                 read_result.fetched.outcome = Outcome.REDIRECTED_OUT
 
     def _snapshot(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from messor.core import clock
 from messor.frontier.categories import categorise, priority
@@ -42,6 +43,14 @@ class _Made:
     token: int  # of the visit
     lessons: int  # of the seen filter, when it was last consulted
     pages: dict[bytes, NewPage | None] = field(default_factory=dict)
+
+
+class RedirectTarget(NamedTuple):
+    """Where a redirect leads: a page that is new to the frontier, or the reason why there is none."""
+
+    pages: list[NewPage]
+    error: str = ""
+    leaves_domain: bool = False
 
 
 class LinkFilter:
@@ -200,29 +209,30 @@ class LinkFilter:
             hrefs = self._hrefs[origin] = _Hrefs(terms)
         hrefs.known.add(href)
 
-    def follow(self, lane: Lane, task: Task, location: str | None) -> tuple[list[NewPage], str]:
-        """Return the page a redirect leads to, or a message that says why there is none."""
+    def follow(self, lane: Lane, task: Task, location: str | None) -> RedirectTarget:
+        """Return the page a redirect leads to, or why there is none."""
         target = parse(location, task.url) if location else None
         if target is None:
-            return [], "redirect without a valid target"
+            return RedirectTarget([], "redirect without a valid target")
         if self._domain_of(target.authority) != lane.policy.domain:
-            return [], f"redirected out of {lane.policy.domain} to {target.authority}"
+            error = f"redirected out of {lane.policy.domain} to {target.authority}"
+            return RedirectTarget([], error, leaves_domain=True)
         if task.hops >= self._max_redirects:
-            return [], f"redirected more than {self._max_redirects} times"
+            return RedirectTarget([], f"redirected more than {self._max_redirects} times")
         link = Link(target.href, target.authority, url_hash(target))
         self._seen.meet(lane.policy.domain, lane.policy.version)
         start = lane.is_main and task.depth == 0 and is_root(task.url)
         if link.url_hash in self._seen.of(link.authority) and not start:
-            return [], ""
+            return RedirectTarget([])
         page = self._page(lane, task, link, by="redirect", depth=task.depth)
         if page is None:
-            return [], "redirected to a crawler trap"
+            return RedirectTarget([], "redirected to a crawler trap")
         page.hops = task.hops + 1
         # A request for the page is a request for its target; an ingestion counts that first.
         page.due = lane.policy.harvest == "site" or task.priority > ASKED_PRIORITY
         page.priority = min(page.priority, task.priority)
         page.is_main = start and target.authority != lane.host
-        return [page], ""
+        return RedirectTarget([page])
 
     def _domain_of(self, authority: str) -> str | None:
         try:

@@ -125,12 +125,12 @@ class SitemapTaskReader:
 
     def _follow(self, result: PageResult, fetched: Fetched) -> None:
         """Follow a redirected sitemap in its target host's lane."""
-        found, why_not = self._link_filter.follow(result.lane, result.task, fetched.location)
-        if why_not:
-            fetched.error = why_not
-        for page in found:
+        target = self._link_filter.follow(result.lane, result.task, fetched.location)
+        if target.error:
+            fetched.error = target.error
+        for page in target.pages:
             page.kind, page.priority = "sitemap", SITEMAP_PRIORITY
-        result.found = found
+        result.found = target.pages
 
 
 def _slices(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from messor.core.counting import counted
+from messor.core.plurals import counted
 from messor.errors import ConflictError, MessorError
 from messor.governance import admission, erasure, intake, purges
 from messor.governance.purges import Holdings

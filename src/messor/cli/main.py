@@ -83,17 +83,14 @@ class LazyGroup(click.Group):
         return sorted({*COMMANDS, *PLUGINS.names, *SIMWEB_COMMANDS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].partition(":")
+            command: click.Command = getattr(import_module(module), name)
+            return command
         if cmd_name in PLUGINS.names:
             plugin: click.Command = PLUGINS[cmd_name].load()
             return plugin
-        if cmd_name in SIMWEB_COMMANDS:
-            return _missing_simweb(cmd_name)
-        target = COMMANDS.get(cmd_name)
-        if target is None:
-            return None
-        module, _, name = target.partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
+        return _missing_simweb(cmd_name) if cmd_name in SIMWEB_COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

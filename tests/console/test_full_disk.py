@@ -28,4 +28,4 @@ async def test_what_cannot_be_changed_says_why(admin: Visitor, database: Databas
     async with full(database, "traffic_halts"):
         answer = await admin.send("/traffic", "/traffic/halt", {"reason": "a complaint"})
     assert answer.status == 503
-    assert "The disk of the database is full" in answer.said
+    assert "disk is full" in answer.said

@@ -235,8 +235,8 @@ def test_a_disk_that_gets_low_midway_is_told_and_the_run_goes_on_after(
         return "the disk is full" if told and clock.now() - told[0] < 2.0 else None
 
     told: list[float] = []
-    monkeypatch.setattr(Space, "_look", look)
-    monkeypatch.setattr(space, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(Space, "_measure", look)
+    monkeypatch.setattr(space, "CACHE_SECONDS", 0.1)
     said = messor("crawl", HOME, "--delay", "0.3", "--json")
     assert said.code == 0, said.err
     assert said.err.count("Fetching and extracting are paused: the disk is full.") == 1

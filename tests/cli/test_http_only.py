@@ -62,7 +62,7 @@ def test_a_site_without_https_is_harvested_over_http(
     said = messor("crawl", SHOP, "--json")
     assert said.code == 0, said.err
     assert said.json["outcomes"]["ok"] == 3
-    assert "over http" in said.err
+    assert "uses http: the https connection failed" in said.err
     assert {"/", "/menu", "/about"} <= set(web.paths(SHOP))
     why = messor("why", f"https://{SHOP}/", "--json").json
     assert why["verdict"] == "allowed"

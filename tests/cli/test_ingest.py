@@ -93,7 +93,7 @@ async def test_a_blocked_site_says_what_can_be_done(dsn: str, tmp_path: Path) ->
         assert "403" in said.out
         assert "--mode user_assisted" in said.out
         assert "messor import" in said.out
-        assert said.err.splitlines()[-1].startswith("messor: Nothing was read of one.test: ")
+        assert said.err.splitlines()[-1].startswith("messor: No content was read from one.test: ")
 
 
 async def test_a_process_that_is_killed_leaves_an_unfinished_run(

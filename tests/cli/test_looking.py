@@ -242,7 +242,7 @@ def test_doctor_proves_the_keys_of_search_engines_and_the_model(
         monkeypatch.setenv("MESSOR_AI_KEY", "the-right-key")
         right = doctor(messor)
         assert serper.searches == 0
-    assert "refuses our API key" in wrong["search engines"]["found"]
+    assert "rejects our API key" in wrong["search engines"]["found"]
     assert "rejects the key (401)" in wrong["model"]["found"]
     assert "hunter2" not in str(wrong)
     assert [right[name]["state"] for name in ("search engines", "model")] == ["ok", "ok"]

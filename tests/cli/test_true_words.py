@@ -132,7 +132,7 @@ def test_a_host_that_is_left_alone_is_said_to_be_when_a_crawl_comes_to_nothing(
 def test_a_page_that_is_not_there_is_said_so(messor: Messor, web: LittleWeb) -> None:
     said = messor("crawl", f"{HOME}nowhere", "--depth", "0")
     assert said.code == 7
-    assert f"Nothing was harvested from {HOME}nowhere: it answered 404" in said.err
+    assert f"No page was fetched from {HOME}nowhere: it answered 404" in said.err
 
 
 def test_pages_that_are_refused_are_not_called_fresh(

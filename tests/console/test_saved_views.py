@@ -83,7 +83,7 @@ async def test_others_see_what_is_shared_and_cannot_change_it(
     for act in ("delete", "unshare"):
         answer = await viewer.send("/views", f"/views/{known['Ours']}", {"act": act})
         assert answer.status == 403
-        assert "The reviewer's" in answer.said
+        assert "belongs to The reviewer" in answer.said
     await viewer.send("/views", f"/views/{known['Ours']}", {"act": "begin"})
     assert "q=ours" in (await viewer.get("/domains")).place
     await reviewer.send("/views", f"/views/{known['Ours']}", {"act": "unshare"})
@@ -124,7 +124,7 @@ async def test_what_cannot_be_kept_is_a_sentence(
         place = await save(reviewer, **changes)
         assert 'role="alert"' in (await reviewer.get(place)).text
     assert (await reviewer.send("/domains", "/views", {"list": "members"})).status == 422
-    monkeypatch.setattr(saved_views, "MOST", 2)
+    monkeypatch.setattr(saved_views, "MAX_VIEWS", 2)
     for number in range(3):
         place = await save(reviewer, name=f"view {number}")
     assert "You have 2 views of this list" in (await reviewer.get(place)).said

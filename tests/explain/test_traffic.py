@@ -146,7 +146,7 @@ async def test_no_proxy_is_probed_meanwhile(
         tended.append(self)
 
     monkeypatch.setattr(ProxyPool, "tend", tend)
-    monkeypatch.setattr(shift_room, "TEND_SECONDS", 0.05)
+    monkeypatch.setattr(shift_room, "PROXY_SECONDS", 0.05)
     async with LittleWeb(tmp_path, {}) as web, at_work(web.settings(), database):
         await until(lambda: len(tended) > 2)
         await halt(database)

@@ -109,7 +109,7 @@ class Running:
 
     @property
     def url(self) -> str:
-        return self.said.split("The console: ")[1].split()[0]
+        return self.said.split("Console: ")[1].split()[0]
 
     @property
     def workers(self) -> list[int]:

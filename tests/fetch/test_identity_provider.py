@@ -38,7 +38,7 @@ class Provider(IdentityProvider):
         self.token = ""
         self.asked: Mapping[str, str] = {}
 
-    async def _ask(
+    async def _request(
         self, method: str, url: str, form: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
         if url == ABOUT["jwks_uri"]:

@@ -169,7 +169,7 @@ async def test_every_worker_waits_when_an_engine_asks_one_to(
     other = ConfiguredEngine(hired.engine, None, Breaker())  # of another process
     found = await take(database, wanted, other)
     assert found.state == "waiting"
-    assert "left alone" in found.said
+    assert "is paused for another" in found.said
     assert len(stand_in.asked) == asked
 
 
@@ -231,7 +231,7 @@ async def test_an_engine_that_fails_is_left_alone_for_a_while(
     stand_in.failure = None
     found = await take(database, wanted, hired)
     assert found.state == "waiting"
-    assert "left alone" in found.said
+    assert "is paused for another" in found.said
     bench.seconds += 61
     await database.fetch("UPDATE messor.provider_holds SET held_until = messor.clock()")
     assert (await take(database, wanted, hired)).state == "answered"

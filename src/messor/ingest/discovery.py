@@ -52,16 +52,16 @@ class Sitemaps:
 async def discover(run: IngestionRun, homepages: list[tuple[int, str]]) -> None:
     """Read the sources of links; `homepages` are the pages to begin with, each with its reason."""
     run.wait_at_most(LONGEST_SECONDS)
-    await run.request([page for page in await run.plan(homepages) if not page.done])
+    await run.request_pages([page for page in await run.plan(homepages) if not page.done])
     arrived: float | None = None
     while run.remaining > 0:
         await run.poll()
         led = await run.follow()
-        await run.request([page for page in led if not page.done])
+        await run.request_pages([page for page in led if not page.done])
         sitemaps = await retry_until_available(lambda: _sitemaps(run.database, run.domain.id))
         new = [each for each in sitemaps.unread if each not in run.sitemaps]
         new = new[: MAX_SITEMAPS - len(run.sitemaps)]
-        await run.request([], new)
+        await run.request_pages([], new)
         if not run.waiting and not led:
             arrived = arrived or clock.now()
             settled = not new and not run.sitemaps & sitemaps.pending

@@ -19,7 +19,7 @@ async def fetch(run: IngestionRun) -> None:
         await run.poll()
         led = await run.follow()
         wave = next_wave(run)
-        await run.request(wave)
+        await run.request_pages(wave)
         if not run.waiting and not led and not wave:
             break
         if run.remaining <= 0:

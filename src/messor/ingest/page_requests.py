@@ -216,7 +216,7 @@ async def add(connection: Connection, domain: Domain, url: Url, *, found_by: str
     return page_id
 
 
-async def request(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
+async def request_pages(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:
     """Request pages next, in this order, at the run's pace; returns those that will be fetched."""
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS_OF, page_ids)]
     await lanes.lock(connection, host_ids)

@@ -139,7 +139,9 @@ class IngestionRun:
         await self.transact(lambda connection: runs.plan(connection, self.key, rows))
         return added
 
-    async def request(self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()) -> None:
+    async def request_pages(
+        self, pages: Sequence[PlannedPage], sitemaps: Sequence[int] = ()
+    ) -> None:
         """Request these pages from workers; no more than the mode still allows."""
         allowed = pages[: max(self.free, 0)]
         ids = [page.page_id for page in allowed] + list(sitemaps)
@@ -147,7 +149,7 @@ class IngestionRun:
             return
         self.sitemaps.update(sitemaps)
         requested = await self.transact(
-            lambda connection: page_requests.request(connection, ids, self.pace)
+            lambda connection: page_requests.request_pages(connection, ids, self.pace)
         )
         for page in allowed:
             page.asked = page.page_id in requested

@@ -55,7 +55,7 @@ class Brave(Engine):
         error = answer.value.get("error") if isinstance(answer.value, Mapping) else None
         code = error.get("code") if isinstance(error, Mapping) else None
         if code == "SUBSCRIPTION_TOKEN_INVALID":
-            return SearchFaultError("Brave Search refuses our API key.", hold=HOUR)
+            return SearchFaultError("Brave Search rejects our API key.", hold=HOUR)
         if answer.status == 429:
             hold = hold_of(answer.headers)
             message = "has no searches left this month" if hold > HOUR else "asks us to slow down"

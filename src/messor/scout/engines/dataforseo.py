@@ -145,7 +145,7 @@ def _fault(part: Mapping[str, Any]) -> SearchFaultError | None:
         return None
     message = one_line(str(part.get("status_message", "")))
     if code == 40100:
-        return SearchFaultError(f"DataForSEO refuses our login: {message}", hold=HOUR)
+        return SearchFaultError(f"DataForSEO rejects our login: {message}", hold=HOUR)
     if code in NO_MONEY:
         return exhausted("DataForSEO", message)
     if code in TOO_FAST:

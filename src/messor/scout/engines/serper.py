@@ -44,7 +44,7 @@ class Serper(Engine):
         if answer.status == 400 and "credit" in message.lower():
             return exhausted(self.title, message)
         if answer.status == 403:
-            return SearchFaultError(f"Serper refuses our API key: {message}", hold=HOUR)
+            return SearchFaultError(f"Serper rejects our API key: {message}", hold=HOUR)
         return super().refusal(answer)
 
     @classmethod

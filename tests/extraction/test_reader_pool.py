@@ -257,3 +257,18 @@ def test_a_reader_whose_asker_was_killed_ends_without_a_word(archive: Archive) -
         )
     os.close(answers)
     assert ended.stderr == b""
+
+
+async def test_an_archive_that_is_made_later_is_read_by_the_same_process(tmp_path: Path) -> None:
+    """A process locks itself up with the folder of its first page: one that was not there yet."""
+    later = Archive(tmp_path / "archive")
+    readers = ReaderPool(1)
+    try:
+        (answer,) = readers.ask([later.lost()])
+        with pytest.raises(UnreadableError, match="no folder"):
+            await answer
+        later.folder.mkdir()
+        (answer,) = readers.ask([later.page("kettle")])
+        assert (await answer).page is not None
+    finally:
+        await readers.close()

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from io import BufferedWriter
+from pathlib import Path
 
 import msgspec
 
@@ -201,6 +202,9 @@ def main() -> None:
     archive = ""
     for request in _requests(0, before_waiting):
         if not archive:
+            if not Path(request.folder).is_dir():  # created later, it could not be opened any more
+                answers.add(framed(ReadResult(fault=f"There is no folder {request.folder}.")))
+                continue
             archive = request.folder
             sandbox.enter(readable=[*sandbox.python_folders(), archive])
         elif request.folder != archive:

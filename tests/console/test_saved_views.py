@@ -14,8 +14,14 @@ from tests.console import seeding
 from tests.console.conftest import Enter, Visitor
 from tests.console.test_browser import NARROW, WIDE, Joined, log_in
 
-FOOD = {"list": "domains", "name": "Food banks", "view": "pending", "q": "food", "order": "newest"}
-PLACE = "/domains?view=pending&q=food&order=newest"
+FOOD = {
+    "list": "domains",
+    "name": "Food banks",
+    "view": "pending",
+    "q": "food",
+    "sort": "-created_at",
+}
+PLACE = "/domains?view=pending&q=food&sort=-created_at"
 NEW = re.compile(r"Save (this view|as view)")
 
 
@@ -46,7 +52,7 @@ async def test_a_view_is_kept_and_opened(reviewer: Visitor, database: Database) 
 
 async def test_the_same_name_replaces(reviewer: Visitor, database: Database) -> None:
     await save(reviewer)
-    assert await save(reviewer, q="", order="") == "/domains?view=pending"
+    assert await save(reviewer, q="", sort="") == "/domains?view=pending"
     assert await database.fetchval("SELECT count(*) FROM messor.saved_views") == 1
 
 
@@ -160,7 +166,7 @@ async def test_in_a_browser(
     page = await context.new_page()
     await log_in(page, console)
     await page.goto(f"{console}/domains")
-    await page.get_by_label("Search domains").fill("alph")
+    await page.get_by_label("Part of the name").fill("alph")
     if not scripts:
         await page.get_by_role("button", name="Apply").click()
     rows = page.locator("#rows")

@@ -13,6 +13,7 @@ from messor.governance import decisions, intake
 from messor.governance.decisions import Act, Decided
 from messor.politeness.lease import WorkerLease
 from messor.registry import domains, notes
+from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.submissions import Submitter
 from messor.store.database import Connection, Database
 from tests.crawling import TESTER, submit
@@ -157,7 +158,7 @@ async def test_many_are_decided_each_for_itself(database: Database) -> None:
     verdicts = await decisions.decide_many(database, names, ACTS["approve"][0])
     assert [verdict.code for verdict in verdicts] == ["ok", "conflict", "not_found", "ok"]
     assert "is blacklisted (decided by tester" in verdicts[1].said
-    assert len(await domains.listing(database, "approved")) == 2
+    assert await DOMAINS.count(database, DomainFilter(status="approved")) == 2
 
 
 async def test_an_unknown_domain_is_not_decided(database: Database) -> None:

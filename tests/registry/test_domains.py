@@ -14,6 +14,7 @@ from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.ledger.events import Cursor, Event, read_after
 from messor.registry import domains
 from messor.registry.domains import TRANSITIONS, Domain, Submission
+from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.terms import CHOICES, COLUMNS, Terms
 from messor.store.database import Database
 from tests.crawling import TESTER, submit
@@ -250,5 +251,7 @@ async def test_an_unknown_domain_says_how_to_submit_it(database: Database) -> No
 async def test_the_listing_filters_by_status(database: Database) -> None:
     await domain_at(database, "approved")
     await submit(database, "example.net")
-    assert [d.domain for d in await domains.listing(database)] == ["example.org", "example.net"]
-    assert [d.domain for d in await domains.listing(database, "approved")] == ["example.org"]
+    everything = await DOMAINS.read(database, DomainFilter())
+    assert [d.domain for d in everything.items] == ["example.net", "example.org"]
+    approved = await DOMAINS.read(database, DomainFilter(status="approved"))
+    assert [d.domain for d in approved.items] == ["example.org"]

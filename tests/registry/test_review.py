@@ -7,7 +7,8 @@ import pytest
 from messor.errors import NotFoundError
 from messor.governance import backfill, decisions, intake
 from messor.governance.backfill import BackfillLine
-from messor.registry import cursor_queries, domains, notes, review
+from messor.registry import domains, notes, review
+from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.similar import likeness_of, similar_to
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
@@ -182,18 +183,12 @@ async def test_lists_are_sieved_and_paged(database: Database) -> None:
     for number in range(4):
         await at_status(database, "approved", f"n{number}.example")
     await at_status(database, "rejected", "no.example")
-    wanted = cursor_queries.DomainSelection(status="approved")
-    first = await cursor_queries.browse(database, wanted, limit=3)
-    rest = await cursor_queries.browse(database, wanted, after=(first[-1].created_at, first[-1].id))
-    names = [domain.domain for domain in (*first, *rest)]
+    wanted, order = DomainFilter(status="approved"), "-created_at"
+    first = await DOMAINS.read(database, wanted, order=order, limit=3)
+    rest = await DOMAINS.read(database, wanted, order=order, cursor=first.next)
+    names = [domain.domain for domain in (*first.items, *rest.items)]
     assert names == ["n3.example", "n2.example", "n1.example", "n0.example"]
-    found = await cursor_queries.browse(
-        database, cursor_queries.DomainSelection(containing="n2", trusted=False)
-    )
-    assert [domain.domain for domain in found] == ["n2.example"]
-    assert (
-        await cursor_queries.browse(
-            database, cursor_queries.DomainSelection(processing="processing")
-        )
-        == []
-    )
+    assert rest.next is None
+    found = await DOMAINS.read(database, DomainFilter(q="n2", trusted=False))
+    assert [domain.domain for domain in found.items] == ["n2.example"]
+    assert (await DOMAINS.read(database, DomainFilter(processing="processing"))).items == []

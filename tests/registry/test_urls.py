@@ -11,6 +11,7 @@ from messor.errors import ConflictError, UsageError
 from messor.governance import decisions, intake
 from messor.governance.intake import SubmittedUrl
 from messor.registry import domains, notes, submissions
+from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from tests.crawling import TESTER, admit, submit
@@ -54,7 +55,7 @@ async def test_for_an_unknown_domain_the_offer_changes_nothing(database: Databas
     answer = await send(database)
     assert (answer.outcome, answer.asks, answer.domain) == ("offered", "submit", None)
     assert answer.said == "Would you like to submit example.org for review?"
-    assert await domains.listing(database) == []
+    assert await DOMAINS.count(database, DomainFilter()) == 0
 
 
 async def test_a_submitted_url_is_crawled_on_approval(database: Database) -> None:

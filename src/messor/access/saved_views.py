@@ -27,7 +27,16 @@ MAX_VALUE_LENGTH = 300
 
 # The filters of a list that a view stores; the position in the list is not one of them.
 LISTS: Mapping[str, tuple[str, ...]] = {
-    "domains": ("view", "q", "submitter", "trusted", "order"),
+    "domains": (
+        "view",
+        "q",
+        "status",
+        "processing",
+        "submitter_type",
+        "trusted",
+        "domain_class",
+        "sort",
+    ),
     "review": ("q", "submitter"),
     "tasks": ("domain", "status", "batch"),
 }

@@ -15,6 +15,7 @@ from messor.api.context import ApiContext, ApiLimits
 from messor.api.document import make_document
 from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
+from messor.api.responses import MaskedResponse
 from messor.api.routes import (
     candidates,
     decisions,
@@ -122,6 +123,7 @@ def make_api(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        default_response_class=MaskedResponse,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.context = context

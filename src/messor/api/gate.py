@@ -6,12 +6,13 @@ be created. Rate limiting itself is in `access.ratelimits`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import asyncpg
 from fastapi import Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
@@ -25,6 +26,7 @@ from messor.api.context import ApiContext, context_of
 from messor.api.credentials import CSRF_HEADER, READS, identify, origin_of
 from messor.api.idempotency import KeyedRequest
 from messor.api.problems import Problem
+from messor.errors import UsageError
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -90,6 +92,7 @@ class GatedRoute(APIRoute):
         how["responses"] = {**_refusals(terms, methods), **given}
         how["openapi_extra"] = {**_declared(terms, methods), **(how.get("openapi_extra") or {})}
         super().__init__(path, endpoint, **how)
+        self._known = frozenset(_query_parameters(self.dependant))
 
     def get_route_handler(self) -> Handler:
         inner, terms = super().get_route_handler(), terms_of(self.endpoint)
@@ -100,11 +103,25 @@ class GatedRoute(APIRoute):
                 return await inner(request)  # not rate-limited: it must work without the database
             principal = await _admit(context, request, terms.act)
             request.state.principal = principal
+            self._refuse_unknown(request)
             if request.method in READS:
                 return etags.conditional(request, await inner(request))
             return await _change(context, request, inner, terms, principal)
 
         return handle
+
+    def _refuse_unknown(self, request: Request) -> None:
+        """A misspelt filter must not silently match everything."""
+        unknown = sorted(request.query_params.keys() - self._known)
+        if unknown:
+            known = ", ".join(sorted(self._known)) or "none"
+            raise UsageError(f"Unknown query parameter {unknown[0][:100]!r}; allowed: {known}.")
+
+
+def _query_parameters(dependant: Dependant) -> Iterator[str]:
+    yield from (field.alias for field in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_parameters(inner)
 
 
 async def _admit(context: ApiContext, request: Request, act: Act) -> Principal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Unpack
+from typing import Any, Unpack
 
 import click
 
@@ -15,19 +15,19 @@ from messor.cli.domain_session import (
     row_of,
     show_domain,
     transact,
-    with_database,
 )
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.governance import intake
 from messor.registry import domains as registry
 from messor.registry.domains import Domain
-from messor.registry.life import PROCESSING, TRANSITIONS
+from messor.registry.queries import DOMAINS
 from messor.registry.submissions import DEPTH_GUIDANCE, Submitted, Submitter
 from messor.registry.terms import CHOICES, RANGES, Terms
 from messor.settings import Settings
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 from messor.store.session import open_session
 
 __all__ = ["LOCAL_ADMIN", "configure", "domains"]
@@ -217,30 +217,17 @@ def configure(
 
 
 @domains.command(name="list")
-@click.option("--status", type=click.Choice(sorted(TRANSITIONS)), help="Only this status.")
-@click.option(
-    "--processing", type=click.Choice(sorted(PROCESSING)), help="Only this processing state."
-)
-@json_option
-def list_domains(status: str | None, processing: str | None, as_json: bool) -> None:
-    """List domains, oldest first.
+@list_options(DOMAINS)
+def list_domains(**given: Any) -> None:
+    """List domains.
 
     \b
     Example:
       messor domains list --status approved
-      messor domains list --processing processing_failed
+      messor domains list --processing processing_failed --sort -pages_known
     """
-
-    async def read(database: Database) -> list[Domain]:
-        return await registry.listing(database, status, processing=processing)
-
-    found = run(with_database(read))
-    if as_json:
-        print_json([asdict(domain) for domain in found])
-    elif found:
-        print_table(HEAD, [row_of(domain) for domain in found])
-    else:
-        say("No domains yet. Submit one: messor domains submit example.org")
+    empty = "No matching domains. Submit one: messor domains submit example.org"
+    show_list(DOMAINS, given, HEAD, row_of, empty=empty)
 
 
 @domains.command()

@@ -21,6 +21,9 @@ from messor.registry.life import (
     KEEPS_TRUST,
     NEEDS_REASON,
     TRANSITIONS,
+    Processing,
+    Status,
+    SubmitterType,
     event_type,
     steps_from,
 )
@@ -37,7 +40,6 @@ __all__ = [
     "Submission",
     "configure",
     "get",
-    "listing",
     "lock",
     "move",
     "submit",
@@ -58,7 +60,9 @@ COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_t
   last_processed_at, processing_count, best_confidence_score, high_quality_candidate_count,
   low_quality_candidate_count, no_funds_year, failure_reason, failure_count, retry_after,
   (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
-    AS last_scraped_at"""
+    AS last_scraped_at, paused,
+  (SELECT max(messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())))
+     FROM messor.hosts h WHERE h.domain_id = domains.id) AS risk"""
 
 # The first submitter and all later ones are stored beside the domain.
 INSERT = f"""
@@ -126,10 +130,10 @@ class Domain:
     id: UUID
     domain: str
     base_url: str
-    status: str
-    processing: str
+    status: Status
+    processing: Processing
     submitted_by: str
-    submitter_type: str
+    submitter_type: SubmitterType
     submission_context: str | None
     reviewed_by: str | None
     reviewed_at: datetime | None
@@ -164,6 +168,8 @@ class Domain:
     failure_count: int  # consecutive
     retry_after: datetime | None
     last_scraped_at: datetime | None
+    paused: bool
+    risk: float | None  # of its riskiest host
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,21 +329,3 @@ async def lock(connection: Connection, name: str) -> Domain:
     """The domain, locked until the caller's transaction ends."""
     await connection.execute(LOCK, name)
     return await get(connection, name)
-
-
-async def listing(
-    database: Database,
-    status: str | None = None,
-    limit: int = 1000,
-    *,
-    processing: str | None = None,
-) -> list[Domain]:
-    rows = await database.fetch(
-        f"""SELECT {COLUMNS} FROM messor.domains
-             WHERE ($1::text IS NULL OR status = $1) AND ($3::text IS NULL OR processing = $3)
-             ORDER BY created_at, domain LIMIT $2""",
-        status,
-        limit,
-        processing,
-    )
-    return [Domain(**row) for row in rows]

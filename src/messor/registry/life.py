@@ -7,6 +7,14 @@ is checked here; docs/domain-life.md shows the same table. Nothing is stored her
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Literal
+
+Status = Literal["pending_review", "approved", "rejected", "suspended", "blacklisted"]
+Processing = Literal[
+    "discovered", "processing", "processed_high_quality", "processed_low_quality",
+    "no_funds_this_year", "processing_failed",
+]  # fmt: skip
+SubmitterType = Literal["admin", "public_user", "system"]
 
 # Statuses that a reviewer may move a domain to, by current status.
 TRANSITIONS: dict[str, set[str]] = {

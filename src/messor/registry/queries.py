@@ -1,97 +1,77 @@
-"""Paged queries of the registry: filters, orders and a cursor."""
+"""Queries of domains: the list for every interface, and counts by status."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from messor.registry.domains import COLUMNS, Domain
+from messor.registry.life import Processing, Status, SubmitterType
 from messor.store.database import Connection, Database
+from messor.store.listing import Filters, Listing, both_ways, where
 
-Order = Literal[
-    "created_at", "-created_at", "domain", "-domain", "pages_known", "-pages_known",
-    "reviewed_at", "-reviewed_at", "last_processed_at", "-last_processed_at",
-]  # fmt: skip
+COUNTS = "SELECT status, count(*)::int AS domains FROM messor.domains GROUP BY 1"
 
-# The SQL of each order and the format of its cursor; missing values come first.
-_COLUMN = {
-    "created_at": ("created_at", "timestamptz"),
-    "domain": ("domain", "text"),
-    "pages_known": ("pages_known", "integer"),
-    "reviewed_at": ("coalesce(reviewed_at, '-infinity')", "timestamptz"),
-    "last_processed_at": ("coalesce(last_processed_at, '-infinity')", "timestamptz"),
-}
+_LAST_SCRAPED = "(SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)"
 
-LISTING = """
-SELECT {columns}, ({key})::text AS place FROM messor.domains
- WHERE ($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR processing = $2)
-   AND ($3::text IS NULL OR submitter_type = $3) AND ($4::bool IS NULL OR is_trusted_domain = $4)
-   AND ($5::text IS NULL OR strpos(domain, $5) > 0) AND ($6::text IS NULL OR domain_class = $6)
-   AND ($7::bool IS NULL OR (review_reason IS NOT NULL OR status = 'pending_review') = $7)
-   AND ($8::text IS NULL OR ({key}, domain) {beyond} ($8::text::{kind}, $9::text))
- ORDER BY {key} {direction}, domain {direction} LIMIT $10
-"""
+View = Literal["approved", "pending", "suspended", "refused", "failing", "unvisited"]
 
 
-@dataclass(frozen=True, slots=True)
-class DomainFilter:
-    """Filters of domains; what is not given matches any."""
+class DomainFilter(Filters):
+    """Filters of domains."""
 
-    status: str | None = None
-    processing: str | None = None
-    submitter_type: str | None = None
-    trusted: bool | None = None
-    containing: str | None = None
-    domain_class: str | None = None
-    waiting: bool | None = None  # for a reviewer
-
-
-@dataclass(frozen=True, slots=True)
-class DomainPosition:
-    """A list position: the last row's value in the order, and its name."""
-
-    value: str
-    domain: str
-
-
-async def listing(
-    source: Connection | Database,
-    wanted: DomainFilter,
-    *,
-    order: Order = "created_at",
-    after: DomainPosition | None = None,
-    limit: int = 50,
-) -> list[tuple[Domain, DomainPosition]]:
-    """The next domains in an order, each with its position."""
-    rows = await source.fetch(
-        _statement(order),
-        wanted.status,
-        wanted.processing,
-        wanted.submitter_type,
-        wanted.trusted,
-        wanted.containing,
-        wanted.domain_class,
-        wanted.waiting,
-        after.value if after else None,
-        after.domain if after else None,
-        limit,
+    q: str | None = where(
+        "strpos(domains.domain, lower({})) > 0", "Part of the name", max_length=253
     )
-    return [_row(row) for row in rows]
-
-
-def _statement(order: Order) -> str:
-    key, kind = _COLUMN[order.lstrip("-")]
-    down = order.startswith("-")
-    return LISTING.format(
-        columns=COLUMNS,
-        key=key,
-        kind=kind,
-        beyond="<" if down else ">",
-        direction="DESC" if down else "ASC",
+    view: View | None = where(
+        {
+            "approved": "domains.status = 'approved'",
+            "pending": "domains.status = 'pending_review' OR domains.review_reason IS NOT NULL",
+            "suspended": "domains.status = 'suspended' OR domains.paused",
+            "refused": "domains.status IN ('rejected', 'blacklisted')",
+            "failing": "domains.processing = 'processing_failed'",
+            "unvisited": f"domains.status = 'approved' AND {_LAST_SCRAPED} IS NULL",
+        },
+        "A frequent list",
     )
+    status: Status | None = where("domains.status = {}", "Status")
+    processing: Processing | None = where("domains.processing = {}", "Processing state")
+    submitter_type: SubmitterType | None = where("domains.submitter_type = {}", "Who requested it")
+    trusted: bool | None = where("domains.is_trusted_domain = {}", "Trusted")
+    domain_class: str | None = where("domains.domain_class = {}", "Class", max_length=100)
 
 
-def _row(row: Any) -> tuple[Domain, DomainPosition]:
-    values = dict(row)
-    place = DomainPosition(values.pop("place"), values["domain"])
-    return Domain(**values), place
+DOMAINS = Listing(
+    name="domains",
+    item=Domain,
+    filters=DomainFilter,
+    table="messor.domains",
+    alias="domains",
+    columns=COLUMNS,
+    key_type="uuid",
+    orders={
+        **both_ways("domain", "domains.domain", "text", "Name, A to Z", "Name, Z to A"),
+        **both_ways(
+            "created_at", "domains.created_at", "timestamptz", "Oldest first", "Newest first"
+        ),
+        **both_ways(
+            "pages_known", "domains.pages_known", "integer", "Fewest pages", "Most pages first"
+        ),
+        **both_ways(
+            "reviewed_at", "coalesce(domains.reviewed_at, '-infinity')", "timestamptz",
+            "Least recently reviewed", "Recently reviewed first",
+        ),
+        **both_ways(
+            "last_scraped_at", f"coalesce({_LAST_SCRAPED}, '-infinity')", "timestamptz",
+            "Least recently crawled", "Recently crawled first",
+        ),
+        **both_ways(
+            "last_processed_at", "coalesce(domains.last_processed_at, '-infinity')", "timestamptz",
+            "Least recently processed", "Recently processed first",
+        ),
+    },
+)  # fmt: skip
+
+
+async def counts(source: Connection | Database) -> dict[str, int]:
+    """Number of domains by status."""
+    return {row["status"]: row["domains"] for row in await source.fetch(COUNTS)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import get_args
 from uuid import UUID
 
 from messor.core.ids import new_id
@@ -16,13 +17,14 @@ from messor.errors import ConflictError, UsageError
 from messor.ledger.events import Event, record
 from messor.registry import domains
 from messor.registry.domains import MAX_CONTEXT, Domain, Submission, checked
+from messor.registry.life import SubmitterType
 from messor.registry.terms import RANGES
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, canonical, url_hash
 
 MAX_URLS = 1_000  # waiting for one domain
 MAX_SUBMISSIONS = 200  # for one domain, by people without an account
-SUBMITTERS = ("admin", "public_user", "system")
+SUBMITTERS: tuple[str, ...] = get_args(SubmitterType)
 
 # Advice for the choice of a depth.
 DEPTH_GUIDANCE = (

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from typing import Annotated, Self
+from typing import Annotated
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from messor.core.masking import mask
+from pydantic import BaseModel, ConfigDict, Field
 
 NO_NUL = r"^[^\x00]*$"
-_SECRET_BEARING = re.compile(r"error|reason|message|said|detail|refusal")
 BIGGEST = 2**63 - 1
 
 
@@ -26,20 +21,6 @@ class Out(BaseModel):
     """A response body."""
 
     model_config = ConfigDict(from_attributes=True, extra="forbid")
-
-    @model_validator(mode="after")
-    def hide_secrets(self) -> Self:
-        """Mask secrets in error texts, which may contain URLs with passwords."""
-        for name in _text_fields(type(self)):
-            found = getattr(self, name)
-            if found is not None:
-                setattr(self, name, mask(found))
-        return self
-
-
-@cache
-def _text_fields(model: type[BaseModel]) -> tuple[str, ...]:
-    return tuple(name for name in model.model_fields if _SECRET_BEARING.search(name))
 
 
 def text(max_length: int, min_length: int = 0) -> object:

@@ -9,61 +9,9 @@ from uuid import UUID
 from pydantic import Field
 
 from messor.api.models.base import Address, Context, In, Name, Out, Reason, text
-from messor.registry.life import NO_FUNDS_YEARS
+from messor.registry.domains import Domain
+from messor.registry.life import NO_FUNDS_YEARS, Status, SubmitterType
 from messor.registry.terms import RANGES
-
-Status = Literal["pending_review", "approved", "rejected", "suspended", "blacklisted"]
-Processing = Literal[
-    "discovered", "processing", "processed_high_quality", "processed_low_quality",
-    "no_funds_this_year", "processing_failed",
-]  # fmt: skip
-SubmitterType = Literal["admin", "public_user", "system"]
-
-
-class DomainOut(Out):
-    """A domain: what may be crawled, who requested it, who decided and why."""
-
-    id: UUID
-    domain: str
-    base_url: str
-    status: Status
-    processing: Processing
-    submitted_by: str
-    submitter_type: SubmitterType
-    submission_context: str | None
-    reviewed_by: str | None
-    reviewed_at: datetime | None
-    rejection_reason: str | None
-    max_crawl_depth: int
-    page_budget: int
-    crawl_delay_seconds: float | None
-    max_concurrent_requests: int
-    scrape_frequency_hours: int | None
-    is_trusted_domain: bool
-    active: bool
-    policy_version: int
-    pages_known: int
-    harvest: str
-    on_block: str
-    render: str
-    directives: str
-    reservations: str
-    robots_forbidden: str
-    proxies: str
-    verify_tls: bool
-    created_at: datetime
-    domain_class: str
-    review_reason: str | None
-    last_processed_at: datetime | None
-    processing_count: int
-    best_confidence_score: float | None
-    high_quality_candidate_count: int
-    low_quality_candidate_count: int
-    no_funds_year: int | None
-    failure_reason: str | None
-    failure_count: int
-    retry_after: datetime | None
-    last_scraped_at: datetime | None
 
 
 class SubmissionIn(In):
@@ -80,7 +28,7 @@ class SubmittedOut(Out):
     outcome: Literal[
         "new", "resubmitted", "pending", "approved", "suspended", "rejected", "blacklisted"
     ]
-    domain: DomainOut
+    domain: Domain
     said: str
     asks: Literal["rescrape", "context"] | None
 
@@ -166,7 +114,7 @@ class HoldingsOut(Out):
 
 
 class DecidedOut(Out):
-    domain: DomainOut
+    domain: Domain
     said: str
     holdings: HoldingsOut | None = Field(None, description="Stored data, if it may be purged now")
 
@@ -176,7 +124,7 @@ class VerdictOut(Out):
     done: bool
     said: str
     code: str
-    domain: DomainOut | None
+    domain: Domain | None
 
 
 class BulkOut(Out):
@@ -309,7 +257,7 @@ class HistoryOut(Out):
 class DossierOut(Out):
     """Everything a reviewer needs for a decision."""
 
-    domain: DomainOut
+    domain: Domain
     submissions: list[PastSubmissionOut]
     urls: list[WaitingUrlOut]
     notes: list[NoteOut]
@@ -377,6 +325,6 @@ class SubmittedUrlOut(Out):
     outcome: Literal["crawling", "remembered", "offered", "refused"]
     url: str
     said: str
-    domain: DomainOut | None
+    domain: Domain | None
     page_id: int | None
     asks: Literal["submit", "context", "rescrape"] | None

@@ -13,9 +13,9 @@ from messor.api import etags
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL, DomainName
 from messor.api.models.domains import (
-    DomainOut,
     DossierOut,
     ImportIn,
     ImportLineOut,
@@ -23,23 +23,22 @@ from messor.api.models.domains import (
     NoteIn,
     NoteOut,
     PreflightAskedOut,
-    Processing,
     RescrapedOut,
-    Status,
     SubmissionIn,
     SubmittedOut,
-    SubmitterType,
     TermsIn,
     WaitingOut,
 )
 from messor.errors import UsageError
 from messor.governance import backfill, intake, preflight
 from messor.registry import domains as registry
-from messor.registry import notes, queries, review
-from messor.registry.domains import Submission
-from messor.registry.queries import DomainFilter, DomainPosition, Order
+from messor.registry import notes, review
+from messor.registry.domains import Domain, Submission
+from messor.registry.life import SubmitterType
+from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.submissions import Submitter
 from messor.registry.terms import COLUMNS, Terms
+from messor.store.listing import ListPage
 
 router = APIRouter(prefix="/domains", tags=["domains"], route_class=GatedRoute)
 queue = APIRouter(prefix="/review", tags=["domains"], route_class=GatedRoute)
@@ -58,29 +57,10 @@ def name_of(given: str) -> str:
 @needs(Act.READ)
 async def list_domains(
     database: DatabaseDep,
-    *,
-    status: Status | None = None,
-    processing: Processing | None = None,
-    submitter_type: SubmitterType | None = None,
-    trusted: bool | None = None,
-    domain_class: Annotated[str | None, Query(max_length=100, pattern=NO_NUL)] = None,
-    waiting: Annotated[bool | None, Query(description="Waiting for review")] = None,
-    q: Contains = None,
-    sort: Order = "created_at",
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[DomainOut]:
+    asked: Annotated[ListRequest[Domain, DomainFilter], list_request(DOMAINS)],
+) -> ListPage[Domain]:
     """List domains, filtered and ordered."""
-    wanted = DomainFilter(
-        status, processing, submitter_type, trusted, q.lower() if q else None, domain_class, waiting
-    )
-    pager = Pager("domains", wanted, sort)
-    after = pager.read(cursor, DomainPosition)
-    rows = await queries.listing(database, wanted, order=sort, after=after, limit=limit + 1)
-    return Listing(
-        items=[DomainOut.model_validate(domain) for domain, _ in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row[1]),
-    )
+    return await asked.read(database)
 
 
 @router.post("", status_code=201, responses={200: {"model": SubmittedOut}})
@@ -116,11 +96,11 @@ async def import_domains(
 
 @router.get("/{domain}")
 @needs(Act.READ)
-async def show_domain(domain: DomainName, database: DatabaseDep, response: Response) -> DomainOut:
+async def show_domain(domain: DomainName, database: DatabaseDep, response: Response) -> Domain:
     """Get a domain; its ETag can be used as If-Match of a decision."""
     found = await registry.get(database, name_of(domain))
     response.headers["ETag"] = etags.of_domain(found)
-    return DomainOut.model_validate(found)
+    return found
 
 
 @router.patch("/{domain}")
@@ -133,7 +113,7 @@ async def configure_domain(
     *,
     request: Request,
     response: Response,
-) -> DomainOut:
+) -> Domain:
     """Change the crawl settings of a domain; only the given fields change.
 
     A null `delay` or `every_hours` restores the default.
@@ -150,7 +130,7 @@ async def configure_domain(
     if terms:
         changed = await registry.configure(connection, changed, actor=principal.actor, **terms)
     response.headers["ETag"] = etags.of_domain(changed)
-    return DomainOut.model_validate(changed)
+    return changed
 
 
 @router.get("/{domain}/dossier")

@@ -1,0 +1,259 @@
+"""Lists: the filters, orders, cursor and bounded count of a noun, declared once for every interface.
+
+A room declares a `Filters` class, whose fields each carry their condition in SQL, and a `Listing`
+over a table. Command line, API and console read the list through it and derive options, query
+parameters and form controls from the declaration, so they cannot differ.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Generic, TypeVar
+
+import asyncpg
+import msgspec
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from messor.errors import UsageError
+from messor.store.database import Connection, Database
+from messor.web.suffixes import registrable_domain
+from messor.web.urls import parse
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200  # items per page
+MAX_COUNTED = 10_000  # rows counted; beyond, "more than"
+MAX_CURSOR = 2_000  # characters
+
+Source = Connection | Database
+Item = TypeVar("Item")
+Given = TypeVar("Given", bound="Filters")
+
+
+class Filters(BaseModel):
+    """Base of a noun's filters; a filter that is None matches everything."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def where(sql: str | Mapping[Any, str], about: str, default: Any = None, **constraints: Any) -> Any:
+    """Declare a filter: its condition, with `{}` for the value, and its description.
+
+    A mapping holds one condition per value, without a parameter.
+    """
+    return Field(default, description=about, json_schema_extra={"sql": sql}, **constraints)  # type: ignore[dict-item]
+
+
+def domain_of(text: str) -> str:
+    """The registrable domain of a domain name, host or URL."""
+    url = parse(text if "://" in text else f"https://{text.strip()}")
+    name = registrable_domain(url.host) if url is not None else None
+    if name is None:
+        raise ValueError(f"{text[:200]!r} is not a domain such as example.org")
+    return name
+
+
+DomainText = Annotated[str, Field(max_length=2_000), AfterValidator(domain_of)]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order of a list: an expression that is never NULL, and its type in PostgreSQL."""
+
+    sql: str
+    type: str
+    label: str  # for people, such as "Newest first"
+    descending: bool = False
+
+
+def both_ways(name: str, sql: str, type_: str, up: str, down: str) -> dict[str, Order]:
+    """An expression as two orders: `name`, and `-name` for descending."""
+    return {name: Order(sql, type_, up), f"-{name}": Order(sql, type_, down, descending=True)}
+
+
+class Position(msgspec.Struct, frozen=True, array_like=True):
+    """A row's place in an order: the value and the key that breaks ties, as text."""
+
+    value: str
+    key: str
+
+
+class ListPage(BaseModel, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    next: str | None = Field(description="Cursor of the next page; null at the end")
+
+
+# Reads a page where the general query would be too slow, such as by bounded scans: called with
+# source, filters, order, position and limit; returns the items and the position to continue from,
+# which is None at the end.
+Reader = Callable[
+    [Source, Given, str, Position | None, int], Awaitable[tuple[list[Item], Position | None]]
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing(Generic[Item, Given]):
+    """A list over a table.
+
+    Conditions and orders refer to the table by `alias`. `joins` are applied to the rows of a page
+    only, so `columns` may be expensive.
+    """
+
+    name: str
+    item: type[Item]
+    filters: type[Given]
+    orders: Mapping[str, Order]
+    table: str = ""
+    alias: str = ""
+    columns: str = ""
+    joins: str = ""
+    key: str = "id"
+    key_type: str = "bigint"
+    make: Callable[[Mapping[str, Any]], Item] | None = None
+    reader: Reader[Given, Item] | None = None
+
+    @property
+    def default_order(self) -> str:
+        """The first one declared."""
+        return next(iter(self.orders))
+
+    async def read(
+        self,
+        source: Source,
+        filters: Given,
+        *,
+        order: str | None = None,
+        cursor: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> ListPage[Item]:
+        """The next page in an order."""
+        order = order or self.default_order
+        if order not in self.orders:
+            raise UsageError(f"{order} is not an order of {self.name}: {', '.join(self.orders)}.")
+        after = self._position(filters, order, cursor)
+        read = self.reader or self._select
+        try:
+            items, reached = await read(source, filters, order, after, limit)
+        except asyncpg.DataError as error:
+            if after is None:
+                raise
+            raise _foreign_cursor() from error  # a value that is not of the order's type
+        following = None if reached is None else self._cursor(filters, order, reached)
+        return ListPage.model_construct(items=items, next=following)
+
+    async def all(
+        self, source: Source, filters: Given, *, order: str | None = None
+    ) -> AsyncIterator[Item]:
+        """Every item, read page by page."""
+        cursor = None
+        while True:
+            page = await self.read(source, filters, order=order, cursor=cursor, limit=MAX_LIMIT)
+            for item in page.items:
+                yield item
+            if (cursor := page.next) is None:
+                return
+
+    async def count(self, source: Source, filters: Given, most: int = MAX_COUNTED) -> int:
+        """The number of matches; `most + 1` means more than `most`."""
+        conditions, values = _conditions(filters)
+        found: int = await source.fetchval(
+            f"""SELECT count(*)::int FROM (SELECT FROM {self.table} {self.alias}
+                 WHERE {" AND ".join(conditions) or "true"} LIMIT {most + 1}) x""",
+            *values,
+        )
+        return found
+
+    async def _select(
+        self, source: Source, filters: Given, order: str, after: Position | None, limit: int
+    ) -> tuple[list[Item], Position | None]:
+        conditions, values = _conditions(filters)
+        by, key = self.orders[order], f"{self.alias}.{self.key}"
+        direction, beyond = ("DESC", "<") if by.descending else ("ASC", ">")
+        if after is not None:
+            values += [after.value, after.key]
+            value, last = f"${len(values) - 1}::text", f"${len(values)}::text"
+            conditions.append(
+                f"({by.sql}, {key}) {beyond} ({value}::{by.type}, {last}::{self.key_type})"
+            )
+        rows = await source.fetch(
+            f"""
+            SELECT {self.columns}, {self.alias}.list_order::text AS list_order, {key}::text AS list_key
+              FROM (SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
+                     WHERE {" AND ".join(conditions) or "true"}
+                     ORDER BY {by.sql} {direction}, {key} {direction} LIMIT {limit + 1}) {self.alias}
+              {self.joins}
+             ORDER BY {self.alias}.list_order {direction}, {key} {direction}""",
+            *values,
+        )
+        items, last_row = [], None
+        for row in rows[:limit]:
+            found = dict(row)
+            last_row = Position(found.pop("list_order"), found.pop("list_key"))
+            items.append(self.make(found) if self.make else self.item(**found))
+        return items, last_row if len(rows) > limit else None
+
+    # A cursor belongs to the list, filters and order it was issued for.
+
+    def _stamp(self, filters: Given, order: str) -> str:
+        text = f"{self.name}\n{order}\n{filters!r}".encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()[:12]
+
+    def _cursor(self, filters: Given, order: str, place: Position) -> str:
+        raw = msgspec.json.encode((self._stamp(filters, order), place))
+        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+    def _position(self, filters: Given, order: str, cursor: str | None) -> Position | None:
+        if cursor is None:
+            return None
+        try:
+            raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+            stamp, place = msgspec.json.decode(raw, type=tuple[str, Position])
+        except (binascii.Error, msgspec.DecodeError, ValueError) as error:
+            raise _foreign_cursor() from error
+        if stamp != self._stamp(filters, order):
+            raise _foreign_cursor()
+        return place
+
+
+def _foreign_cursor() -> UsageError:
+    return UsageError("The cursor is invalid for this list; request the list without a cursor.")
+
+
+def conditions_of(filters: Filters) -> Mapping[str, str | Mapping[Any, str]]:
+    """The conditions of the filters that are given, by name."""
+    found = {}
+    for name, field in type(filters).model_fields.items():
+        extra = field.json_schema_extra
+        if getattr(filters, name) is not None and isinstance(extra, dict):
+            found[name] = extra["sql"]
+    return MappingProxyType(found)  # type: ignore[arg-type]
+
+
+def _conditions(filters: Filters) -> tuple[list[str], list[Any]]:
+    """The conditions as SQL, and the values of their parameters."""
+    conditions: list[str] = []
+    values: list[Any] = []
+    for name, sql in conditions_of(filters).items():
+        value = getattr(filters, name)
+        if isinstance(sql, str):
+            values.append(value)
+            conditions.append(sql.replace("{}", f"${len(values)}"))
+        elif condition := sql[value]:
+            conditions.append(f"({condition})")
+    return conditions, values
+
+
+def fault_of(error: ValidationError, *, as_flag: bool = False) -> str:
+    """The first fault of some filters, as one sentence."""
+    fault = error.errors()[0]
+    name = ".".join(str(part) for part in fault["loc"])
+    if name and as_flag:
+        name = f"--{name.replace('_', '-')}"
+    text = str(fault["msg"]).removeprefix("Value error, ").rstrip(".")
+    return f"{name}: {text}." if name else f"{text}."

@@ -1,0 +1,104 @@
+"""Every list has the same filters, orders and default limit on the command line, in the API and in
+the console.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from typing import Any, NamedTuple
+
+import click
+import pytest
+
+import messor
+from messor.api.app import make_api
+from messor.cli.main import cli
+from messor.settings import Settings
+from messor.store.database import Database
+from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Listing
+from tests.console.conftest import Visitor
+
+
+class Place(NamedTuple):
+    """Where a list is found; None where a list belongs to one interface only."""
+
+    api: str | None
+    command: str | None
+    console: str | None
+    given: tuple[str, ...] = ()  # filters that path or arguments give
+
+
+PLACES = {
+    "domains": Place("/domains", "domains list", "/domains"),
+}
+
+
+def declared() -> dict[str, Listing[Any, Any]]:
+    """Every listing of every room."""
+    found = {}
+    for module in pkgutil.walk_packages(messor.__path__, "messor."):
+        if module.name.rpartition(".")[2].endswith("queries"):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, Listing):
+                    found[value.name] = value
+    return found
+
+
+LISTINGS = declared()
+
+
+def test_every_listing_has_a_place() -> None:
+    assert set(LISTINGS) == set(PLACES)
+
+
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place.api])
+def test_the_api_offers_what_the_listing_declares(name: str, database: Database) -> None:
+    listing, place = LISTINGS[name], PLACES[name]
+    document = make_api(Settings(), database).openapi()
+    found = document["paths"][f"/api/v1{place.api}"]["get"]["parameters"]
+    query = {one["name"]: one["schema"] for one in found if one["in"] == "query"}
+    expected = {*listing.filters.model_fields, "sort", "cursor", "limit"} - set(place.given)
+    assert set(query) == expected
+    orders = query["sort"].get("enum") or [query["sort"]["const"]]
+    assert (orders, query["sort"]["default"]) == (list(listing.orders), listing.default_order)
+    assert (query["limit"]["default"], query["limit"]["maximum"]) == (DEFAULT_LIMIT, MAX_LIMIT)
+
+
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place.command])
+def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
+    listing, place = LISTINGS[name], PLACES[name]
+    assert place.command is not None
+    command: click.Command = cli
+    for word in place.command.split():
+        assert isinstance(command, click.Group)
+        inner = command.get_command(click.Context(command), word)
+        assert inner is not None
+        command = inner
+    options = {one.name: one for one in command.params if isinstance(one, click.Option)}
+    expected = {*listing.filters.model_fields, "order", "cursor", "limit"} - set(place.given)
+    assert set(options) - {"as_json", "output"} == expected
+    order = options["order"]
+    assert isinstance(order.type, click.Choice)
+    assert (list(order.type.choices), order.default) == (
+        list(listing.orders),
+        listing.default_order,
+    )
+    assert options["limit"].default == DEFAULT_LIMIT
+
+
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place.console])
+async def test_the_console_offers_what_the_listing_declares(name: str, admin: Visitor) -> None:
+    listing, place = LISTINGS[name], PLACES[name]
+    page = await admin.get(f"{place.console}?all=1")
+    assert page.status == 200
+    form = re.search(r'<form class="filters.*?</form>', page.text, re.DOTALL)
+    assert form, f"{place.console} has no form of filters"
+    names = set(re.findall(r'<(?:select|input)[^>]* name="([^"]+)"', form[0]))
+    orders = {"sort"} if len(listing.orders) > 1 else set()
+    assert names == {*listing.filters.model_fields, *orders} - set(place.given)
+    if orders:
+        sort = re.search(r'<select[^>]*name="sort".*?</select>', form[0], re.DOTALL)
+        assert sort
+        assert re.findall(r'value="([^"]+)"', sort[0]) == list(listing.orders)

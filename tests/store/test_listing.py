@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pytest
@@ -98,6 +98,22 @@ async def test_filters_narrow_the_list_and_its_count(
     assert await FRUITS.count(database, filters) == len(expected)
     assert await FRUITS.count(database, FruitFilter(view="any")) == len(fruits)
     assert await FRUITS.count(database, FruitFilter(), most=10) == 11
+
+
+async def test_a_bounded_scan_finds_everything_over_short_pages(
+    database: Database, fruits: list[Fruit]
+) -> None:
+    scanning = replace(FRUITS, scan=9)
+    filters = FruitFilter(min_weight=4, view="any")
+    found: list[Fruit] = []
+    cursor, pages = None, 0
+    while True:
+        page = await scanning.read(database, filters, order="-name", cursor=cursor, limit=3)
+        found, cursor, pages = [*found, *page.items], page.next, pages + 1
+        if cursor is None:
+            break
+    assert found == await everything(database, filters, "-name")
+    assert pages > len(fruits) // 9
 
 
 async def test_a_cursor_belongs_to_its_filters_and_order(

@@ -10,9 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar
 
 import asyncpg
@@ -40,12 +39,21 @@ class Filters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def where(sql: str | Mapping[Any, str], about: str, default: Any = None, **constraints: Any) -> Any:
+def where(
+    sql: str | Mapping[Any, str],
+    about: str,
+    default: Any = None,
+    *,
+    indexed: bool = False,
+    **constraints: Any,
+) -> Any:
     """Declare a filter: its condition, with `{}` for the value, and its description.
 
-    A mapping holds one condition per value, without a parameter.
+    A mapping holds one condition per value, without a parameter. `indexed` matters for listings
+    that bound their scan: an index serves the condition in every order.
     """
-    return Field(default, description=about, json_schema_extra={"sql": sql}, **constraints)  # type: ignore[dict-item]
+    extra: Any = {"sql": sql, "indexed": indexed}
+    return Field(default, description=about, json_schema_extra=extra, **constraints)
 
 
 def domain_of(text: str) -> str:
@@ -102,7 +110,8 @@ class Listing(Generic[Item, Given]):
     """A list over a table.
 
     Conditions and orders refer to the table by `alias`. `joins` are applied to the rows of a page
-    only, so `columns` may be expensive.
+    only, so `columns` may be expensive. With `scan`, a page reads at most that many rows for filters
+    without an index; it may then be short, or empty, although more follow.
     """
 
     name: str
@@ -115,6 +124,7 @@ class Listing(Generic[Item, Given]):
     joins: str = ""
     key: str = "id"
     key_type: str = "bigint"
+    scan: int | None = None
     make: Callable[[Mapping[str, Any]], Item] | None = None
     reader: Reader[Given, Item] | None = None
 
@@ -161,10 +171,11 @@ class Listing(Generic[Item, Given]):
 
     async def count(self, source: Source, filters: Given, most: int = MAX_COUNTED) -> int:
         """The number of matches; `most + 1` means more than `most`."""
-        conditions, values = _conditions(filters)
+        values = _Values()
+        conditions = [*values.conditions(filters, indexed=True), *values.conditions(filters)]
         found: int = await source.fetchval(
             f"""SELECT count(*)::int FROM (SELECT FROM {self.table} {self.alias}
-                 WHERE {" AND ".join(conditions) or "true"} LIMIT {most + 1}) x""",
+                 WHERE {_all(conditions)} LIMIT {most + 1}) x""",
             *values,
         )
         return found
@@ -172,31 +183,50 @@ class Listing(Generic[Item, Given]):
     async def _select(
         self, source: Source, filters: Given, order: str, after: Position | None, limit: int
     ) -> tuple[list[Item], Position | None]:
-        conditions, values = _conditions(filters)
-        by, key = self.orders[order], f"{self.alias}.{self.key}"
-        direction, beyond = ("DESC", "<") if by.descending else ("ASC", ">")
-        if after is not None:
-            values += [after.value, after.key]
-            value, last = f"${len(values) - 1}::text", f"${len(values)}::text"
-            conditions.append(
-                f"({by.sql}, {key}) {beyond} ({value}::{by.type}, {last}::{self.key_type})"
-            )
+        by, key, values = self.orders[order], f"{self.alias}.{self.key}", _Values()
+        direction = "DESC" if by.descending else "ASC"
+        within = [*values.conditions(filters, indexed=True), *self._beyond(by, after, values)]
+        scanned = f"""SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
+                 WHERE {_all(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
+        known = len(values)
+        others = values.conditions(filters)
+        bound = f"LIMIT {self.scan}" if self.scan and others else ""
         rows = await source.fetch(
             f"""
             SELECT {self.columns}, {self.alias}.list_order::text AS list_order, {key}::text AS list_key
-              FROM (SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
-                     WHERE {" AND ".join(conditions) or "true"}
-                     ORDER BY {by.sql} {direction}, {key} {direction} LIMIT {limit + 1}) {self.alias}
+              FROM (SELECT * FROM ({scanned} {bound}) {self.alias} WHERE {_all(others)}
+                     ORDER BY {self.alias}.list_order {direction}, {key} {direction}
+                     LIMIT {limit + 1}) {self.alias}
               {self.joins}
              ORDER BY {self.alias}.list_order {direction}, {key} {direction}""",
             *values,
         )
-        items, last_row = [], None
+        items, reached = [], None
         for row in rows[:limit]:
             found = dict(row)
-            last_row = Position(found.pop("list_order"), found.pop("list_key"))
+            reached = Position(found.pop("list_order"), found.pop("list_key"))
             items.append(self.make(found) if self.make else self.item(**found))
-        return items, last_row if len(rows) > limit else None
+        if len(rows) > limit:
+            return items, reached
+        return items, await self._edge(source, scanned, values[:known]) if bound else None
+
+    def _beyond(self, by: Order, after: Position | None, values: _Values) -> list[str]:
+        if after is None:
+            return []
+        value = f"{values.add(after.value)}::text::{by.type}"
+        key = f"{values.add(after.key)}::text::{self.key_type}"
+        sign = "<" if by.descending else ">"
+        return [f"({by.sql}, {self.alias}.{self.key}) {sign} ({value}, {key})"]
+
+    async def _edge(self, source: Source, scanned: str, values: list[Any]) -> Position | None:
+        """Where a bounded scan ended; None if it reached the end of the table."""
+        assert self.scan is not None
+        row = await source.fetchrow(
+            f"""SELECT x.list_order::text, x.{self.key}::text
+                  FROM ({scanned} OFFSET {self.scan - 1} LIMIT 1) x""",
+            *values,
+        )
+        return None if row is None else Position(*row)
 
     # A cursor belongs to the list, filters and order it was issued for.
 
@@ -225,28 +255,27 @@ def _foreign_cursor() -> UsageError:
     return UsageError("The cursor is invalid for this list; request the list without a cursor.")
 
 
-def conditions_of(filters: Filters) -> Mapping[str, str | Mapping[Any, str]]:
-    """The conditions of the filters that are given, by name."""
-    found = {}
-    for name, field in type(filters).model_fields.items():
-        extra = field.json_schema_extra
-        if getattr(filters, name) is not None and isinstance(extra, dict):
-            found[name] = extra["sql"]
-    return MappingProxyType(found)  # type: ignore[arg-type]
+class _Values(list[Any]):
+    """The parameters of a statement, and the conditions that refer to them."""
+
+    def add(self, value: Any) -> str:
+        self.append(value)
+        return f"${len(self)}"
+
+    def conditions(self, filters: Filters, *, indexed: bool = False) -> list[str]:
+        """The conditions of the filters that are given and have an index, or none."""
+        found = []
+        for name, field in type(filters).model_fields.items():
+            value, extra = getattr(filters, name), field.json_schema_extra
+            if value is None or not isinstance(extra, dict) or extra["indexed"] is not indexed:
+                continue
+            sql: Any = extra["sql"]
+            found.append(sql.replace("{}", self.add(value)) if isinstance(sql, str) else sql[value])
+        return [f"({condition})" for condition in found if condition]
 
 
-def _conditions(filters: Filters) -> tuple[list[str], list[Any]]:
-    """The conditions as SQL, and the values of their parameters."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    for name, sql in conditions_of(filters).items():
-        value = getattr(filters, name)
-        if isinstance(sql, str):
-            values.append(value)
-            conditions.append(sql.replace("{}", f"${len(values)}"))
-        elif condition := sql[value]:
-            conditions.append(f"({condition})")
-    return conditions, values
+def _all(conditions: Sequence[str]) -> str:
+    return " AND ".join(conditions) or "true"
 
 
 def fault_of(error: ValidationError, *, as_flag: bool = False) -> str:

@@ -32,6 +32,10 @@ class Place(NamedTuple):
 
 PLACES = {
     "domains": Place("/domains", "domains list", "/domains"),
+    "review queue": Place("/review", "domains queue", "/review"),
+    "jobs": Place("/jobs", "jobs list", "/jobs"),
+    "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
+    "events": Place("/events", "events", "/audit", given=("with_audit",)),
 }
 
 
@@ -78,7 +82,7 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
         command = inner
     options = {one.name: one for one in command.params if isinstance(one, click.Option)}
     expected = {*listing.filters.model_fields, "order", "cursor", "limit"} - set(place.given)
-    assert set(options) - {"as_json", "output"} == expected
+    assert set(options) - {"as_json", "output", "follow"} == expected
     order = options["order"]
     assert isinstance(order.type, click.Choice)
     assert (list(order.type.choices), order.default) == (

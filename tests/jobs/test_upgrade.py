@@ -9,8 +9,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from messor.jobs import dead_letters, history
-from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs import history
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetterFilter
 from messor.store import migrate
 from messor.store.database import Database
 from tests.conftest import with_database
@@ -58,7 +58,7 @@ async def old_dsn(server_dsn: str) -> AsyncIterator[str]:
 async def test_old_dead_letters_get_their_reasons_and_old_keys_a_window(old_dsn: str) -> None:
     await asyncio.to_thread(migrate.upgrade, old_dsn, "003")
     async with Database(old_dsn) as database:
-        found = await dead_letters.listing(database, DeadLetterFilter(), 10)
+        found = (await DEAD_LETTERS.read(database, DeadLetterFilter())).items
         reasons = {letter.dedupe_key: (letter.category, letter.reason) for letter in found}
         assert reasons == {
             "a": ("network", "last"),

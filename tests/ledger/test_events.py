@@ -8,15 +8,17 @@ import asyncpg
 import msgspec
 import pytest
 
-from messor.ledger.events import Cursor, Event, data_of, read_after, record
+from messor.ledger.events import Event, data_of, record
+from messor.ledger.queries import START, read_after
 from messor.store.database import Database
+from messor.store.listing import Position
 
 PAGE = "https://shop.example/item?key=123&session=winter"
 
 
-async def types_after(database: Database, cursor: Cursor) -> tuple[list[str], Cursor]:
+async def types_after(database: Database, cursor: Position) -> tuple[list[str], Position]:
     read = await read_after(database, cursor)
-    return [r.event.type for r in read], read[-1].cursor if read else cursor
+    return [r.type for r in read], read[-1].position if read else cursor
 
 
 async def test_a_lower_id_that_commits_later_is_not_lost(database: Database) -> None:
@@ -25,8 +27,8 @@ async def test_a_lower_id_that_commits_later_is_not_lost(database: Database) -> 
         async with database.transaction() as quick:
             await record(quick, [Event("quick", "b")])
         # The quick one is committed, yet reading it now would step over the slow one.
-        assert await types_after(database, Cursor()) == ([], Cursor())
-    types, cursor = await types_after(database, Cursor())
+        assert await types_after(database, START) == ([], START)
+    types, cursor = await types_after(database, START)
     assert types == ["slow", "quick"]
     assert await types_after(database, cursor) == ([], cursor)
 
@@ -37,7 +39,7 @@ async def test_an_id_taken_late_by_an_old_transaction_is_not_lost(database: Data
         async with database.transaction() as other:
             await record(other, [Event("between", "b")])
         await record(old, [Event("second", "a")])
-    types, _ = await types_after(database, Cursor())
+    types, _ = await types_after(database, START)
     assert types == ["first", "second", "between"]
 
 
@@ -46,7 +48,7 @@ async def test_what_rolls_back_never_happened(database: Database) -> None:
         async with database.transaction() as connection:
             await record(connection, [Event("undone", "a")])
             await connection.execute("SELECT 1/0")
-    assert await read_after(database, Cursor()) == []
+    assert await read_after(database, START) == []
 
 
 async def test_pages_of_a_long_ledger_join_without_gap_or_overlap(database: Database) -> None:
@@ -58,10 +60,10 @@ async def test_pages_of_a_long_ledger_join_without_gap_or_overlap(database: Data
         for number in range(20):
             group.create_task(write(number))
     read: list[str] = []
-    cursor = Cursor()
+    cursor = START
     while page := await read_after(database, cursor, limit=7):
-        read += [recorded.event.type for recorded in page]
-        cursor = page[-1].cursor
+        read += [recorded.type for recorded in page]
+        cursor = page[-1].position
     assert len(read) == 100
     assert len(set(read)) == 100
 
@@ -75,7 +77,7 @@ async def test_a_reader_beside_many_writers_misses_none(database: Database) -> N
             await asyncio.sleep(0.001 * (number * 7 % 5))
 
     async def follow() -> None:
-        cursor = Cursor()
+        cursor = START
         while len(read) < 60:
             types, cursor = await types_after(database, cursor)
             read.extend(types)
@@ -92,8 +94,9 @@ async def test_events_carry_what_they_were_given(database: Database) -> None:
     async with database.transaction() as connection:
         await record(connection, [given])
         await record(connection, [])
-    (recorded,) = await read_after(database, Cursor())
-    assert recorded.event == given
+    (recorded,) = await read_after(database, START)
+    found = (recorded.type, recorded.actor, recorded.page_id, recorded.data)
+    assert found == (given.type, given.actor, given.page_id, given.data)
     assert recorded.occurred_at.tzinfo is not None
 
 

@@ -10,6 +10,7 @@ import csv
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from messor.errors import MessorError, UsageError
 from messor.governance import decisions
@@ -22,13 +23,16 @@ MAX_LINES = 100_000
 CONTEXT = "taken over with the existing domains"
 
 
+LineOutcome = Literal["approved", "already_approved", "left", "refused"]
+
+
 @dataclass(frozen=True, slots=True)
 class BackfillLine:
     """The result of one line."""
 
     number: int
     text: str
-    outcome: str  # approved, already_approved, left, or refused
+    outcome: LineOutcome
     said: str
     domain: str | None = None
 
@@ -89,7 +93,7 @@ def _understand(text: str) -> _ParsedLine:
 
 async def _take_over(
     database: Database, line: _ParsedLine, actor: str, *, start: bool
-) -> tuple[str, str]:
+) -> tuple[LineOutcome, str]:
     async with database.transaction() as connection:
         result = await submissions.ask(
             connection,

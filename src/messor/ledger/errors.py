@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from uuid import UUID
 
 import msgspec
@@ -19,7 +19,8 @@ SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[
                      $7::jsonb[])
 """
 
-CATEGORIES = ("network", "http", "blocked", "parse", "validation", "storage", "internal")
+Category = Literal["network", "http", "blocked", "parse", "validation", "storage", "internal"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from messor.errors import UnavailableError
 from messor.fetch.proxies import registry
 from messor.frontier import control
-from messor.jobs import jobs, lists
+from messor.jobs import jobs, queries
 from messor.ledger import alarms
 from messor.ledger.alarms import Alarm, AlarmBoard
 from messor.registry import review
@@ -77,4 +77,4 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
 
 def are_many(found: Vitals) -> bool:
     """Whether there are too many jobs to count quickly."""
-    return sum(sum(states.values()) for states in found.jobs.values()) > lists.MANY
+    return sum(sum(states.values()) for states in found.jobs.values()) > queries.MANY

@@ -28,7 +28,7 @@ from messor.api.models.crawl import (
     TaskOut,
     TaskStatus,
 )
-from messor.api.models.domains import SubmittedUrlOut, UrlIn
+from messor.api.models.domains import UrlIn
 from messor.api.routes.domains import name_of
 from messor.errors import ConflictError, UsageError
 from messor.frontier import batches, control, queries, task_stretches
@@ -37,6 +37,7 @@ from messor.frontier.batches import BatchSubmitter
 from messor.frontier.cadence import parse_interval
 from messor.frontier.control import Scope
 from messor.governance import intake
+from messor.governance.intake import SubmittedUrl
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
 
@@ -52,16 +53,15 @@ DomainFilter = Annotated[str | None, Query(min_length=1, max_length=253, pattern
 @needs(Act.DOMAINS_SUBMIT)
 async def submit_url(
     given: UrlIn, connection: TransactionDep, principal: PrincipalDep
-) -> SubmittedUrlOut:
+) -> SubmittedUrl:
     """Submit a URL: crawled now if its domain is approved, otherwise once it is."""
-    answer = await intake.submit_url(
+    return await intake.submit_url(
         connection,
         given.url,
         Submitter(principal.actor),
         context=given.context,
         submit=given.submit,
     )
-    return SubmittedUrlOut.model_validate(answer)
 
 
 @router.get("/tasks")

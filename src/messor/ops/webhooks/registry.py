@@ -115,7 +115,7 @@ async def add(
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
     sealed = seal.close(secret, str(webhook_id))
     row = await connection.fetchrow(
-        ADD, webhook_id, target.href, wanted, sealed, str(now.tx), now.id, actor
+        ADD, webhook_id, target.href, wanted, sealed, now.value, int(now.key), actor
     )
     assert row is not None
     made = Webhook(**row)
@@ -145,7 +145,7 @@ async def change(
     """Change the types, deactivate or reactivate."""
     wanted = None if types is None else check_types(types)
     now = await queries.newest(connection)
-    row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, str(now.tx), now.id)
+    row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, now.value, int(now.key))
     if row is None:
         raise NotFoundError(f"Unknown webhook {webhook_id}.")
     changed = Webhook(**row)

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
 from messor.store.connection import connect
+from messor.store.squashed import take_over
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it. Partitions
 # begin at midnight UTC, regardless of the server's time zone.
@@ -30,6 +31,7 @@ def run(connection: Connection) -> None:
     context.configure(connection=connection, version_table_schema="messor")
     with context.begin_transaction():
         _wait_for_turn(connection)
+        take_over(connection)
         context.run_migrations()
 
 

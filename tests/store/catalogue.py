@@ -11,9 +11,15 @@ TABLES = """
 SELECT 'relation ' || c.relname || ' is ' || c.relkind::text || c.relpersistence::text
        || coalesce(' with ' || array_to_string(c.reloptions, ', '), '')
        || coalesce(' by ' || pg_get_partkeydef(c.oid), '')
-       || coalesce(' for ' || pg_get_expr(c.relpartbound, c.oid), '')
   FROM pg_class c
- WHERE c.relnamespace = 'messor'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'alembic_version'
+ WHERE c.relnamespace = 'messor'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   AND c.relname <> 'alembic_version'
+"""
+PARTITIONS = """
+SELECT 'partition ' || c.relname || ' of ' || i.inhparent::regclass || ' is '
+       || pg_get_expr(c.relpartbound, c.oid)
+  FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
+ WHERE c.relnamespace = 'messor'::regnamespace AND c.relkind = 'r' AND c.relispartition
 """
 COLUMNS = """
 SELECT 'column ' || c.relname || '.' || a.attname || ' is '
@@ -31,7 +37,7 @@ SELECT 'column ' || c.relname || '.' || a.attname || ' is '
 CONSTRAINTS = """
 SELECT 'constraint ' || n.conname || ' of ' || c.relname || ' is ' || pg_get_constraintdef(n.oid)
   FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
- WHERE c.relnamespace = 'messor'::regnamespace AND NOT c.relispartition AND n.contype <> 't'
+ WHERE c.relnamespace = 'messor'::regnamespace AND NOT c.relispartition AND n.contype NOT IN ('t', 'n')
    AND c.relname <> 'alembic_version'
 """
 INDEXES = """
@@ -59,7 +65,7 @@ SELECT 'view ' || c.relname || ' is ' || pg_get_viewdef(c.oid)
   FROM pg_class c WHERE c.relnamespace = 'messor'::regnamespace AND c.relkind = 'v'
 """
 DECLARED = (TABLES, COLUMNS, CONSTRAINTS, INDEXES)
-EVERYTHING = (*DECLARED, STORAGE, FUNCTIONS, TRIGGERS, VIEWS)
+EVERYTHING = (*DECLARED, PARTITIONS, STORAGE, FUNCTIONS, TRIGGERS, VIEWS)
 
 
 async def catalogue(dsn: str, parts: tuple[str, ...] = EVERYTHING) -> set[str]:

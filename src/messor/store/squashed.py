@@ -6,10 +6,11 @@ such. Older ones need the release that still had their migrations.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection, text
 
 from messor.errors import UsageError
-from messor.store import revisions
 
 BASELINE = "001_baseline"
 LAST_BEFORE = "039"
@@ -21,12 +22,12 @@ DIFFERENCES = (
 )
 
 
-def take_over(connection: Connection) -> None:
-    """Turn a database at 039 into one at the baseline; refuse a revision that is not known here."""
+def take_over(connection: Connection, known: Collection[str]) -> None:
+    """Turn a database at 039 into one at the baseline; refuse a revision that is not known."""
     if connection.scalar(text("SELECT to_regclass('messor.alembic_version')")) is None:
         return
     revision = connection.scalar(text("SELECT version_num FROM messor.alembic_version"))
-    if revision is None or revision in revisions.history():
+    if revision is None or revision in known:
         return
     if revision != LAST_BEFORE:
         raise UsageError(_unknown(revision))

@@ -32,8 +32,8 @@ def downgrade(revision: str, yes: bool, dry_run: bool, as_json: bool) -> None:
     \b
     Example:
       messor db dump before.sql
-      messor db downgrade 024 --dry-run
-      messor db downgrade 024
+      messor db downgrade 001 --dry-run
+      messor db downgrade 001
     """
     run(_downgrade(revision, confirmed=yes, dry_run=dry_run, as_json=as_json))
 
@@ -62,16 +62,8 @@ def _print_losses(found: list[DowngradeLoss], current: str, target: str, *, as_j
     held = [loss for loss in found if loss.rows]
     say(f"Downgrading from revision {current} to {target} drops:")
     if held:
-        rows = [
-            (
-                loss.revision,
-                loss.what,
-                f"{loss.rows:,}",
-                "rebuilt by an upgrade" if loss.is_made_again else "lost",
-            )
-            for loss in held
-        ]
-        print_table(("revision", "object", "rows", "data"), rows)
+        rows = [(loss.revision, loss.what, f"{loss.rows:,}") for loss in held]
+        print_table(("revision", "object", "rows lost"), rows)
     else:
         say("  no data")
 

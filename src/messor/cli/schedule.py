@@ -13,11 +13,11 @@ from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import MessorError
 from messor.schedule import leader, plan
-from messor.schedule.clockwork import standard_registry
 from messor.schedule.leader import ByHand, Leader
 from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.schedule.plan import Plan, Plans
 from messor.schedule.runs import ScheduleRunner, begin_by_hand
+from messor.schedule.standard import standard_registry
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session

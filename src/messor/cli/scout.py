@@ -12,8 +12,8 @@ from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.masking import mask_text
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
-from messor.schedule.candidates import CANDIDATES
 from messor.schedule.orchestrators import RunPosition
+from messor.schedule.standard import CANDIDATES
 from messor.scout import candidates as rows
 from messor.scout import costs, discovery, explore
 from messor.scout.candidates import Candidate, StatedRecord

@@ -163,10 +163,12 @@ async def _up(workers: int, *, console: bool) -> None:
 
 def _schedule(settings: Settings, session: Session) -> Component:
     """Return the component that runs the schedule while this process is the leader."""
-    from messor.schedule import clockwork  # noqa: PLC0415 - workers start without it
+    # Workers start without them.
+    from messor.schedule.clockwork import Clockwork  # noqa: PLC0415
+    from messor.schedule.standard import standard_registry  # noqa: PLC0415
 
-    registry = clockwork.standard_registry(settings)
-    return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
+    registry = standard_registry(settings)
+    return Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
 async def _start_console(settings: Settings, session: Session, watches: WatchedComponents) -> None:

@@ -1,8 +1,8 @@
-"""Shared by the `messor domains` commands: the actor, transactions, and output of domains."""
+"""Shared by the `messor domains` commands: names and output of domains."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,35 +10,18 @@ from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
 from messor.registry.domains import Domain, Submission
-from messor.settings import Settings
-from messor.store.database import Connection, Database
-from messor.store.session import open_session
 
 if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
     from messor.governance.decisions import BulkResult, Decided
 
 Result = TypeVar("Result")
 
-LOCAL_ADMIN = "local-admin"
 HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
 
 
 def name_of(text: str) -> str:
     """Return the domain of a domain name, host or URL."""
     return Submission.understand(text).domain
-
-
-async def transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
-
-
-async def with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await act(session.database)
 
 
 def show_domain(domain: Domain, as_json: bool) -> None:

@@ -26,6 +26,7 @@ OUTPUT = "messor.output"
 _BREAKS = re.compile(r"\s*[\n\t]\s*")
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -101,6 +102,16 @@ def print_json(value: Any) -> None:
 
 def _as_json(value: Any) -> str:
     return escaped(msgspec.json.encode(value, enc_hook=str).decode())
+
+
+def print_item(
+    value: Item, as_json: bool, head: Sequence[str], row: Callable[[Item], Sequence[Any]]
+) -> None:
+    """Print one value, as JSON or as a table of one row."""
+    if as_json:
+        print_json(value)
+    else:
+        print_table(head, [row(value)])
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

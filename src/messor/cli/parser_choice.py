@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 import click
@@ -11,9 +10,7 @@ from messor.errors import UsageError
 from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
-from messor.settings import Settings
-from messor.store.database import Database
-from messor.store.session import open_session
+from messor.store.database import Connection, Database
 
 RESTART = "If the parser was installed while workers were running, restart them: they load parsers at start."
 
@@ -29,13 +26,7 @@ def parse_parser(parser: str) -> tuple[str, str]:
     return name, version
 
 
-async def with_database(query: Any) -> Any:
-    """Run one query on the database."""
-    async with open_session(Settings(), pool_size=1) as session:
-        return await query(session.database)
-
-
-async def domain_id_of(database: Database, domain: str | None) -> UUID | None:
+async def domain_id_of(database: Database | Connection, domain: str | None) -> UUID | None:
     if domain is None:
         return None
     return (await registry.get(database, Submission.understand(domain).domain)).id

@@ -16,9 +16,9 @@ import click
 from messor.access import links, members
 from messor.access.principal import LOCAL_ADMIN as LOCAL
 from messor.access.roles import Role
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.run_workers import crawl_until_idle, work_until_stopped
+from messor.cli.session import LOCAL_ADMIN
 from messor.cli.why import print_explanation
 from messor.core.terminal import say
 from messor.crawl import progress

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.run_workers import crawl_until_idle
+from messor.cli.session import LOCAL_ADMIN
 from messor.errors import MessorError
 from messor.extraction import queue
 from messor.extraction.extract import Extractor

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
+from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
+from messor.store.database import Connection, Database
 
 if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
     from messor.governance.decisions import BulkResult, Decided
-
-Result = TypeVar("Result")
 
 HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
 
@@ -22,6 +23,13 @@ HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted 
 def name_of(text: str) -> str:
     """Return the domain of a domain name, host or URL."""
     return Submission.understand(text).domain
+
+
+async def domain_id_of(database: Database | Connection, domain: str | None) -> UUID | None:
+    """Return the id of a registered domain; None for none."""
+    if domain is None:
+        return None
+    return (await registry.get(database, name_of(domain))).id
 
 
 def show_domain(domain: Domain, as_json: bool) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from functools import partial
 from typing import TypeVar
 
 import click
@@ -135,12 +137,7 @@ def role(email: str, role: str, as_json: bool) -> None:
     Example:
       messor members role ada@example.org admin
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.set_role(connection, member, Role(role), by=LOCAL_ADMIN)
-
-    _show(run(transact(act)), as_json)
+    _change(email, partial(registry.set_role, role=Role(role)), as_json)
 
 
 @members.command()
@@ -153,12 +150,7 @@ def disable(email: str, as_json: bool) -> None:
     Example:
       messor members disable ada@example.org
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.disable(connection, member, by=LOCAL_ADMIN)
-
-    _show(run(transact(act)), as_json)
+    _change(email, registry.disable, as_json)
 
 
 @members.command(name="reset-two-factor")
@@ -191,12 +183,7 @@ def enable(email: str, as_json: bool) -> None:
     Example:
       messor members enable ada@example.org
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.enable(connection, member, by=LOCAL_ADMIN)
-
-    _show(run(transact(act)), as_json)
+    _change(email, registry.enable, as_json)
 
 
 @members.command()
@@ -288,6 +275,13 @@ async def _hash(password: str | None, email: str, name: str) -> PasswordHash | N
         return await passwords.hash(password, email=email, name=name)
     finally:
         passwords.close()
+
+
+def _change(email: str, change: Callable[..., Awaitable[Member]], as_json: bool) -> None:
+    async def act(connection: Connection) -> Member:
+        return await change(connection, await registry.get(connection, email), by=LOCAL_ADMIN)
+
+    _show(run(transact(act)), as_json)
 
 
 def _show(member: Member, as_json: bool) -> None:

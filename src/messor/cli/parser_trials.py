@@ -9,12 +9,11 @@ from uuid import UUID
 import click
 
 from messor.cli.comparison import print_comparison
-from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser
-from messor.cli.progress_line import end_line, progress_line
+from messor.cli.domain_session import domain_id_of
+from messor.cli.output import end_line, json_option, print_json, print_table, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
-from messor.errors import NotFoundError
+from messor.errors import NotFoundError, UsageError
 from messor.extraction import shadow_trials
 from messor.extraction.compare import compare_archive
 from messor.parsers import trials
@@ -22,6 +21,11 @@ from messor.parsers.page_reading import installed_parsers
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
+
+RESTART = "If the parser was installed while workers were running, restart them: they load parsers at start."
+
+DOMAIN = click.option("--domain", help="Only for pages of this domain; default: all domains.")
+
 
 TRIALS = (
     "trial", "parser", "version", "domain", "state", "pages", "agreement", "values lost", "gained",
@@ -33,6 +37,15 @@ MAX_PAGES = click.option(
     type=click.IntRange(1, 10_000_000),
     help="Maximum number of pages to compare.",
 )
+
+
+def parse_parser(parser: str) -> tuple[str, str]:
+    """Split NAME=VERSION and check that this parser is installed."""
+    name, _, version = parser.partition("=")
+    if not version:
+        raise UsageError(f"The version is missing; give {name}=VERSION.")
+    installed_parsers().get(name, version)
+    return name, version
 
 
 @click.command()

@@ -11,9 +11,19 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
+from messor.cli.domain_session import domain_id_of
 from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser
-from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back, shadow
+from messor.cli.parser_trials import (
+    DOMAIN,
+    RESTART,
+    compare,
+    list_trials,
+    parse_parser,
+    promote,
+    reject,
+    roll_back,
+    shadow,
+)
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
+from messor.cli.domain_session import domain_id_of
 from messor.cli.output import emit, json_option, print_json, print_table, run
-from messor.cli.parser_choice import domain_id_of
 from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError

@@ -18,9 +18,8 @@ from messor.jobs.broker.options import options_of
 from messor.ledger.alarms import AlarmBoard
 from messor.ops.webhooks.dispatch import Dispatcher
 from messor.runtime.components import WatchedComponents
-from messor.runtime.memory import MEGABYTE, resident_bytes
 from messor.runtime.process_group import Component, ProcessGroup
-from messor.runtime.signals import stopping_on_signals
+from messor.runtime.stopping import MEGABYTE, resident_bytes, stopping_on_signals
 from messor.runtime.supervisor import Supervisor
 from messor.runtime.watchdog import Watchdog
 from messor.runtime.worker_process import (

@@ -10,8 +10,8 @@ import pytest
 from messor.governance import rest
 from messor.registry import domains, processing
 from messor.registry.domains import Domain
-from messor.schedule.domain_life import DOMAINS
 from messor.schedule.orchestrators import RunPosition
+from messor.schedule.standard import DOMAINS
 from messor.store.database import Database
 from simweb.answers import redirect
 from tests.crawling import TESTER, admit, crawl, later

@@ -15,8 +15,9 @@ import pytest
 
 from messor.schedule import clockwork as room
 from messor.schedule import leader
-from messor.schedule.clockwork import Clockwork, standard_registry
+from messor.schedule.clockwork import Clockwork
 from messor.schedule.orchestrators import Orchestrator, Registry, RunPosition, StepResult
+from messor.schedule.standard import standard_registry
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Connection, Database

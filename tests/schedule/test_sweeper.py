@@ -16,7 +16,7 @@ from messor.ledger import errors, events
 from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event
 from messor.schedule import sweeper as sweeping
-from messor.schedule.clockwork import standard_registry
+from messor.schedule.standard import standard_registry
 from messor.schedule.sweeper import LOGS, retention_months, sweeper
 from messor.settings import Settings
 from messor.store.database import Database

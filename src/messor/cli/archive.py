@@ -19,8 +19,8 @@ from uuid import UUID
 import click
 
 from messor.archive import verification
-from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import AuditFailedError
 from messor.ops import archive_audit

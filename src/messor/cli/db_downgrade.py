@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 import click
 
-from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
@@ -16,6 +15,7 @@ from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
 from messor.store.losses import DowngradeLoss, losses, revisions_below
+from messor.store.session import server_dsn
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # -1 is a revision

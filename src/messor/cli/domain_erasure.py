@@ -7,8 +7,9 @@ from dataclasses import asdict
 import click
 
 from messor.archive import erased_bytes
-from messor.cli.domain_session import LOCAL_ADMIN, name_of
+from messor.cli.domain_session import name_of
 from messor.cli.output import emit, json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.governance import erasure, promotion, purges

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from messor.cli.actors import Names, names_in, with_names
-from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
+from messor.cli.domain_session import name_of
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.governance import preflight as preflight_requests
 from messor.politeness import prospects

@@ -1,25 +1,22 @@
-"""Shared by the `messor domains` commands: the actor, transactions, and output of domains."""
+"""Shared by the `messor domains` commands: names and output of domains."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
+from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
-from messor.settings import Settings
 from messor.store.database import Connection, Database
-from messor.store.session import open_session
 
 if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
     from messor.governance.decisions import BulkResult, Decided
 
-Result = TypeVar("Result")
-
-LOCAL_ADMIN = "local-admin"
 HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
 
 
@@ -28,17 +25,11 @@ def name_of(text: str) -> str:
     return Submission.understand(text).domain
 
 
-async def transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
-
-
-async def with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await act(session.database)
+async def domain_id_of(database: Database | Connection, domain: str | None) -> UUID | None:
+    """Return the id of a registered domain; None for none."""
+    if domain is None:
+        return None
+    return (await registry.get(database, name_of(domain))).id
 
 
 def show_domain(domain: Domain, as_json: bool) -> None:

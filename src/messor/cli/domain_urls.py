@@ -7,8 +7,8 @@ from typing import TextIO
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
 from messor.governance import backfill, intake

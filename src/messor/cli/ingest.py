@@ -17,7 +17,7 @@ from messor.errors import NoPagesError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.ingest.result import PlannedPageResult, RunOutcome
 from messor.runtime.components import watching_clock
-from messor.runtime.signals import stopping_on_signals
+from messor.runtime.stopping import stopping_on_signals
 from messor.settings import Settings
 from messor.store.session import open_session
 

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.scout import expansion, tiers
 from messor.scout import keywords as words

@@ -8,14 +8,13 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
+from messor.cli.domain_session import domain_id_of
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError
 from messor.records import image_rows, lists
-from messor.registry import domains as registry
-from messor.registry.domains import Submission
 from messor.settings import Settings
-from messor.store.database import Database
 from messor.store.session import open_session
 
 RECORDS = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
@@ -86,7 +85,7 @@ def show_record(record_id: int, as_json: bool) -> None:
     Example:
       messor records show 17 --json
     """
-    found = run(_with_database(lists.record, record_id))
+    found = run(with_database(lambda database: lists.record(database, record_id)))
     if as_json:
         print_json(found)
         return
@@ -146,7 +145,7 @@ def show_product(product_id: int, as_json: bool) -> None:
     Example:
       messor products show 4
     """
-    found = run(_with_database(lists.product, product_id))
+    found = run(with_database(lambda database: lists.product(database, product_id)))
     if as_json:
         print_json(found)
         return
@@ -180,7 +179,7 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
     Example:
       messor products image 12 --save lamp.jpg
     """
-    found = run(_with_database(image_rows.image, image_id))
+    found = run(with_database(lambda database: image_rows.image(database, image_id)))
     if save is not None:
         if found["segment"] is None:
             raise NotFoundError(f"Image {image_id} was not downloaded, or not kept.")
@@ -204,22 +203,10 @@ async def _listed(
     query: Any, domain: str | None, state: str, filters: dict[str, Any]
 ) -> list[dict[str, Any]]:
     async with open_session(Settings(), pool_size=1) as session:
-        filters["domain_id"] = await _domain_id(session.database, domain)
+        filters["domain_id"] = await domain_id_of(session.database, domain)
         filters["state"] = None if state == "all" else state
         found: list[dict[str, Any]] = await query(session.database, **filters)
         return found
-
-
-async def _with_database(query: Any, number: int) -> dict[str, Any]:
-    async with open_session(Settings(), pool_size=1) as session:
-        found: dict[str, Any] = await query(session.database, number)
-        return found
-
-
-async def _domain_id(database: Database, domain: str | None) -> Any:
-    if domain is None:
-        return None
-    return (await registry.get(database, Submission.understand(domain).domain)).id
 
 
 def _record_row(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError, UsageError
 from messor.governance import block_policy

@@ -43,14 +43,14 @@ async def show_snapshot(call: ConsoleRequest) -> Response:
     kept, chosen = await _snapshots(call, found, call.number("snapshot_id"))
     text = await page_story.text(database, found.id, chosen.id, MAX_SHOWN)
     is_text = call.query("as") == "text"
-    blocks = [] if is_text else await asyncio.to_thread(markdown.read, text.markdown, found.url)
+    reading = "" if is_text else await asyncio.to_thread(markdown.render, text.markdown, found.url)
     return await call.page(
         "page/snapshot.html",
         page=found,
         snapshots=kept,
         chosen=chosen,
         text=text,
-        blocks=blocks,
+        reading=reading,
         is_text=is_text,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import evidence, price_chart
+from messor.console import charts, evidence
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get
@@ -89,7 +89,7 @@ async def show(call: ConsoleRequest) -> Response:
         "products/product.html",
         product=product,
         prices=prices[:SHOWN_PRICES],
-        chart=price_chart.draw(prices[::-1], datetime.now(UTC)),
+        chart=charts.prices(prices[::-1], datetime.now(UTC)),
         offers=[one for one in parts if one.kind == "product_offer"],
         variants=[one for one in parts if one.kind == "product_variant"],
         images=await product_queries.images(database, product.id),

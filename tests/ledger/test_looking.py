@@ -20,7 +20,7 @@ async def test_none_is_missed(
     for number in range(20):
         async with database.transaction() as connection:
             event = Event(
-                "test.rare" if number % 6 == 0 else "test.usual",
+                "domain.kept" if number % 6 == 0 else "domain.noted",
                 "tester",
                 (one if number % 2 else two).id,
                 number % 3 + 1,
@@ -28,10 +28,10 @@ async def test_none_is_missed(
             )
             await record(connection, [event])
     wanted = [
-        (EventFilter(["test.rare"]), [0, 6, 12, 18]),
-        (EventFilter(["test.usual", "test.rare"], one.id), list(range(1, 20, 2))),
-        (EventFilter(["test.usual"], page_id=2), [n for n in range(20) if n % 3 == 1]),
-        (EventFilter(["test.nothing"]), []),
+        (EventFilter(["domain.kept"]), [0, 6, 12, 18]),
+        (EventFilter(["domain.noted", "domain.kept"], one.id), list(range(1, 20, 2))),
+        (EventFilter(["domain.noted"], page_id=2), [n for n in range(20) if n % 3 == 1]),
+        (EventFilter(["domain.trusted"]), []),
     ]  # fmt: skip
     for asked, numbers in wanted:
         found: list[int] = []

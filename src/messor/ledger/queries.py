@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from messor.ledger.event_types import ADMIN_GROUPS
 from messor.ledger.events import Cursor, Event, RecordedEvent, data_of
 from messor.store.database import Connection, Database
-
-# Type prefixes of events about people and secrets rather than the web.
-AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person", "secrets")
 
 # Ordered by the column, not the output of the same name: only the column has an index.
 READ = """
@@ -91,7 +89,7 @@ async def events(
         wanted.domain_id,
         wanted.page_id,
         wanted.with_audit,
-        list(AUDIT),
+        list(ADMIN_GROUPS),
         limit,
     )
     return [_recorded(row) for row in rows]
@@ -131,7 +129,7 @@ async def look(
         wanted.domain_id,
         wanted.page_id,
         wanted.with_audit,
-        list(AUDIT),
+        list(ADMIN_GROUPS),
         limit + 1,
         stretch if wanted.types or wanted.page_id else limit * LEFT_OUT + 1,
     )

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from messor.ledger.event_types import ADMIN_GROUPS
 from messor.ledger.events import data_of
-from messor.ledger.queries import AUDIT
 from messor.store.database import Connection, Database
 
 WINDOW = 500  # newest events scanned, whatever their types
@@ -43,6 +43,6 @@ async def newest(
     source: Connection | Database, limit: int = 12, *, audit: bool = False
 ) -> list[Recent]:
     """The newest events first; admin-only events only with `audit`."""
-    hidden = [] if audit else list(AUDIT)
+    hidden = [] if audit else list(ADMIN_GROUPS)
     rows = await source.fetch(NEWEST, limit, WINDOW, hidden)
     return [Recent(**{**row, "data": data_of(row["type"], row["data"])}) for row in rows]

@@ -11,16 +11,13 @@ from messor.console.screens import get
 from messor.errors import NotFoundError, UsageError
 from messor.ledger import audit
 from messor.ledger.audit import AuditFilter
+from messor.ledger.event_types import GROUPS
 from messor.ledger.events import Cursor
 from messor.registry import domains
 from messor.registry.domains import Submission
 
 PER_PAGE = 50
 MAX_LENGTH = 200
-KINDS = (
-    "domain", "url", "page", "tasks", "jobs", "ingestion", "friction", "schedule", "audit",
-    "member", "session", "login", "key", "link", "proxy", "webhook", "person",
-)  # fmt: skip
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -33,7 +30,7 @@ async def show(call: ConsoleRequest) -> Response:
             domain_id = found.id
     except (UsageError, NotFoundError) as error:
         wrong = str(error)
-    wanted = AuditFilter(kind if kind in KINDS else None, actor or None, domain_id, q or None)
+    wanted = AuditFilter(kind if kind in GROUPS else None, actor or None, domain_id, q or None)
     found_now = await audit.read(
         call.context.database, wanted, before=_cursor(call.query("before")), limit=PER_PAGE
     )
@@ -48,7 +45,7 @@ async def show(call: ConsoleRequest) -> Response:
         first=with_query("/audit", **keeping) if call.query("before") else None,
         names=await call.names({row.actor for row in rows} | {actor}),
         wrong=wrong,
-        kinds=KINDS,
+        kinds=GROUPS,
         kind=kind,
         actor=actor,
         domain=name,

@@ -9,9 +9,9 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from messor.api.models.base import Address, In, Out, text
+from messor.ledger.errors import Category
 
 Mode = Literal["light", "standard", "user_assisted"]
-Category = Literal["network", "http", "blocked", "parse", "validation", "storage", "internal"]
 
 
 class EventOut(Out):

@@ -9,29 +9,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from importlib import import_module
+from operator import attrgetter
+from pkgutil import iter_modules
 
 import asyncpg
 
+from messor import schedule
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
-from messor.schedule.audits import AUDIT, QUALITY
-from messor.schedule.candidates import CANDIDATES
-from messor.schedule.classify import CLASSIFY
-from messor.schedule.daily import DAILY
-from messor.schedule.domain_life import DOMAINS
-from messor.schedule.images import imaging
-from messor.schedule.index import INDEX
-from messor.schedule.judge import JUDGE
 from messor.schedule.leader import Leadership
-from messor.schedule.orchestrators import Registry
-from messor.schedule.parsers import PARSERS
-from messor.schedule.refresh import REFRESH
-from messor.schedule.robots import ROBOTS
-from messor.schedule.rollup import ROLLUP
+from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.schedule.runs import ScheduleRunner, begin_due
-from messor.schedule.score import SCORE
-from messor.schedule.serp import SERP
-from messor.schedule.sweeper import retention_months, sweeper
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
@@ -43,23 +32,19 @@ Repair = Callable[[], Awaitable[None]]
 
 
 def standard_registry(settings: Settings) -> Registry:
-    """The orchestrators of this release."""
-    known = [
-        DAILY,
-        sweeper(retention_months(settings)),
-        ROBOTS,
-        AUDIT,
-        QUALITY,
-        DOMAINS,
-        INDEX,
-        ROLLUP,
-    ]
-    known += [REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
-    if settings.image_domains:
-        known.append(imaging(settings))
-    if settings.search_engines:
-        known.append(SERP)
-    return Registry(*known)
+    """The orchestrators of this installation: every one that a module of this room declares.
+
+    A module declares them as constants, or by a function `available(settings)` if they depend on
+    settings.
+    """
+    found: dict[str, Orchestrator] = {}
+    for each in iter_modules(schedule.__path__):
+        module = import_module(f"{schedule.__name__}.{each.name}")
+        declared = (
+            module.available(settings) if hasattr(module, "available") else vars(module).values()
+        )
+        found |= {one.name: one for one in declared if isinstance(one, Orchestrator)}
+    return Registry(*sorted(found.values(), key=attrgetter("name")))
 
 
 class Clockwork:

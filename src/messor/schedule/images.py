@@ -35,3 +35,7 @@ def imaging(settings: Settings) -> Orchestrator:
         "*/10 * * * *",
         step,
     )
+
+
+def available(settings: Settings) -> list[Orchestrator]:
+    return [imaging(settings)] if settings.image_domains else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.scout import track
+from messor.settings import Settings
 from messor.store.database import Connection
 from messor.verticals import verticals
 
@@ -26,3 +27,7 @@ SERP = Orchestrator(
     "30 4 * * *",
     step,
 )
+
+
+def available(settings: Settings) -> list[Orchestrator]:
+    return [SERP] if settings.search_engines else []

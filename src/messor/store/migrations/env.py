@@ -8,7 +8,6 @@ from sqlalchemy import Connection, pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
-from messor.store.autogenerate import options
 from messor.store.connection import connect
 from messor.store.squashed import take_over
 
@@ -42,6 +41,8 @@ def _models(connection: Connection) -> dict[str, Any]:
     """The models, for `alembic` with its file; `messor db upgrade` has none, and no use for them."""
     if context.config.config_file_name is None:
         return {}
+    from messor.store.autogenerate import options  # noqa: PLC0415 - it loads the ORM
+
     return options(connection)
 
 

@@ -12,6 +12,7 @@ import click
 
 from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError, UsageError
 from messor.jobs import dead_letters, queries
@@ -23,15 +24,12 @@ from messor.jobs.redaction import shown_job
 from messor.ledger import events
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event
-from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.listing import age_of
-from messor.store.session import open_session
 
 Result = TypeVar("Result")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-LOCAL_ADMIN = "local-admin"
 HEAD = ("id", "type", "state", "priority", "attempts", "key", "worker", "available", "finished")
 DEAD_HEAD = ("id", "type", "category", "error", "attempts", "died", "reason")
 STATS_HEAD = ("type", "queued", "due", "running", "abandoned", "done", "dead", "cancelled", "oldest wait", "mean run")  # fmt: skip
@@ -85,7 +83,7 @@ def show(job_id: UUID, as_json: bool) -> None:
     Example:
       messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
     """
-    job = run(_with_database(lambda database: queries.get(database, job_id)))
+    job = run(with_database(lambda database: queries.get(database, job_id)))
     found = shown_job(job, in_full=True)
     del found["is_cut"]
     if as_json:
@@ -109,7 +107,7 @@ def stats(as_json: bool) -> None:
     Example:
       messor jobs stats --json
     """
-    found = run(_with_database(queries.stats))
+    found = run(with_database(queries.stats))
     if as_json:
         print_json([asdict(figures) for figures in found])
     elif found:
@@ -181,7 +179,7 @@ def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: 
     """
     if bool(job_ids) == (job_type is not None):
         raise UsageError("Give either job ids or --job-type.")
-    done = run(_with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
+    done = run(with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
     if len(job_ids) == 1 and not done:
         raise NotFoundError(f"No job {job_ids[0]} is queued or running.")
     _report("cancelled", done, as_json)
@@ -210,7 +208,7 @@ def errors(
             database, within=within, category=category, error_type=error_type, limit=limit
         )
 
-    found = run(_with_database(read))
+    found = run(with_database(read))
     if as_json:
         print_json([asdict(pattern) for pattern in found])
     elif found:
@@ -250,7 +248,7 @@ def _decide(
             _require_confirmation(f"{verb} {found:,} dead letters ({choice})", yes=yes)
         return await act(database, choice, actor=LOCAL_ADMIN) if found else 0
 
-    done = run(_with_database(decide))
+    done = run(with_database(decide))
     if len(job_ids) == 1 and not done:
         raise NotFoundError(f"{job_ids[0]} is not a dead letter.")
     return done
@@ -280,11 +278,6 @@ async def _cancel(
         async with database.transaction() as connection:
             await events.record(connection, [Event("jobs.cancelled", LOCAL_ADMIN, data=data)])
     return done
-
-
-async def _with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await act(session.database)
 
 
 def _report(outcome: str, count: int, as_json: bool) -> None:

@@ -17,8 +17,9 @@ from messor.web.open_elements import OpenElements
 
 MAX_DEPTH = 480
 _STRETCH = 4_096  # characters
-_SHORT = 32_768  # so many take no longer to count exactly
-_ROOM = 8  # the part of the limit that the elements open before the rest of a page may take
+# What the elements open before the rest of a page may take of the limit: more where tags are matched
+# in scripts as well, and stay open.
+_ROOM, _ROOM_KNOWN = 1 / 8, 1 / 4
 
 # A name runs until a space, a slash or the end of the tag (HTML standard, 13.2.5.8).
 _tags = re.compile(r"<(/?[a-zA-Z][^\t\n\f\r />]*+)").findall
@@ -51,10 +52,8 @@ def is_too_deep(html: str, *, known: bool = False) -> bool:
 
 def may_exceed(html: str, limit: int, *, known: bool = False) -> bool:
     """Whether more elements than the limit may be open at once."""
-    start, most = _harmless_rest(html, limit)
-    if start == 0:
-        return False
-    if known and start > _SHORT and not _seems_to_exceed(html, limit, start, most):
+    start, most = _harmless_rest(html, limit, int(limit * (_ROOM_KNOWN if known else _ROOM)))
+    if start == 0 or (known and not _seems_to_exceed(html, limit, start, most)):
         return False
     elements = OpenElements(limit)
     if not elements.is_exceeded_by(html[:start]) and elements.depth + most <= limit:
@@ -62,7 +61,7 @@ def may_exceed(html: str, limit: int, *, known: bool = False) -> bool:
     return OpenElements(limit).is_exceeded_by(html)
 
 
-def _harmless_rest(html: str, limit: int) -> tuple[int, int]:
+def _harmless_rest(html: str, limit: int, room: int) -> tuple[int, int]:
     """Where the longest rest of the page starts that leaves room below the limit, and how many
     elements it opens at most.
     """
@@ -70,7 +69,7 @@ def _harmless_rest(html: str, limit: int) -> tuple[int, int]:
     while start:
         earlier = max(html.rfind("<", 0, max(start - _STRETCH, 0) + 1), 0)
         opened = most + _most_opened(html, earlier, start)
-        if opened > limit - (limit // _ROOM if earlier else 0):
+        if opened > limit - (room if earlier else 0):
             break
         most, start = opened, earlier
     return start, most

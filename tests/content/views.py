@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from messor.content.kinds import KINDS
 from messor.content.records import Record, unsupported
-from messor.content.schemas import problems
 from messor.content.view import PageView
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
@@ -33,7 +33,7 @@ def found(find: Callable[[PageView], list[Record]], page: PageView) -> list[dict
     records = find(page)
     for record in records:
         assert unsupported(record, page.source.text) == []
-        assert problems(record) == []
+        assert KINDS[record.kind].problems(record) == []
         assert 0 < record.confidence <= 1
     return [{name: field.value for name, field in record.fields.items()} for record in records]
 

@@ -11,7 +11,8 @@ import msgspec
 
 from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
-from messor.records.queries import TITLES
+from messor.records.queries import FullRecord
+from messor.records.titles import title_fields
 
 MAX_VALUE = 2_000  # characters shown
 MAX_QUOTE = 240
@@ -40,15 +41,13 @@ class DisplayField:
     place: str  # URL of the snapshot, scrolled to the quote where possible
 
 
-def display_fields(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[DisplayField]:
+def display_fields(record: FullRecord) -> list[DisplayField]:
     """The fields of a record: titles first, long texts last."""
-    place = f"/pages/{page_id}/snapshots/{snapshot_id}"
-    made = [_field(name, fields[name], place) for name in sorted(fields, key=_rank)]
+    place = f"/pages/{record.page_id}/snapshots/{record.snapshot_id}"
+    titles = [name for name in title_fields(record.kind) if name in record.fields]
+    names = dict.fromkeys((*titles, *sorted(record.fields)))
+    made = [_field(name, record.fields[name], place) for name in names]
     return sorted(made, key=lambda one: len(one.value) > LONG)
-
-
-def _rank(name: str) -> tuple[int, str]:
-    return (TITLES.index(name) if name in TITLES else len(TITLES), name)
 
 
 def _field(name: str, field: Mapping[str, Any], place: str) -> DisplayField:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from messor.content.schemas.products import Availability
+from messor.content.kinds.priced import Availability
 from messor.errors import NotFoundError, UsageError
 from messor.records.queries import LARGEST, MAX_SCANNED, Source
 

@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from messor.errors import NotFoundError
+from messor.records.titles import title_of
 from messor.store.database import Connection, Database
 
 LARGEST = 2**63 - 1
@@ -22,12 +23,6 @@ MAX_SCANNED = 10_000  # rows scanned per request
 COUNTED = 10_000  # records counted per kind; beyond, "at least"
 SAMPLE = 500  # newest records of a kind used to list its parsers
 MOST_PARTS = 200
-
-# Title fields of a record, by precedence.
-TITLES = (
-    "product_name", "name", "title", "question", "label", "text", "email", "phone", "profile",
-    "seller", "size", "color", "url", "days",
-)  # fmt: skip
 
 _ROW = """r.id, r.kind, r.state, r.confidence, r.parser, r.parser_version, r.data, d.domain, p.url,
        r.page_id, r.snapshot_id, r.first_seen, r.last_seen, r.updated_at"""
@@ -117,7 +112,7 @@ class ListedRecord:
 
     @property
     def title(self) -> str:
-        return title_of(self.data)
+        return title_of(self.kind, self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +159,6 @@ class RecordSlice:
 
     records: list[ListedRecord]
     reached: int | None
-
-
-def title_of(data: dict[str, Any]) -> str:
-    """Return a title for a record with this data."""
-    values = [data[name] for name in TITLES if data.get(name)] or list(data.values())
-    text = values[0] if values else ""
-    return text if isinstance(text, str) else msgspec.json.encode(text).decode()
 
 
 async def records(

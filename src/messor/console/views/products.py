@@ -84,7 +84,7 @@ async def show(call: ConsoleRequest) -> Response:
     except NotFoundError:
         fields = []
     else:
-        fields = evidence.display_fields(record.fields, record.page_id, record.snapshot_id)
+        fields = evidence.display_fields(record)
     return await call.page(
         "products/product.html",
         product=product,

@@ -66,7 +66,7 @@ async def record_page(
         correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
         names=await call.names({one.said_by for one in made}),
         record=record,
-        fields=evidence.display_fields(record.fields, record.page_id, record.snapshot_id),
+        fields=evidence.display_fields(record),
         history=history[:HISTORY],
         older=with_query(f"/records/{record.id}", before=older) if older else None,
         is_first=not call.query("before"),

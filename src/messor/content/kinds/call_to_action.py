@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
 
 from turbohtml import Element
 
@@ -14,8 +15,10 @@ from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS
 from messor.content.kinds.action_words import ACTIONS
 from messor.content.kinds.build import LINKED, VISIBLE, distinct, make
+from messor.content.kinds.declaration import RecordKind
 from messor.content.plain import one_space
 from messor.content.records import Record
+from messor.content.schemas.base import FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "call_to_action"
@@ -31,6 +34,18 @@ _BUTTONS = (
 _MAX_BUTTONS = re.compile(r"btn|button|cta", re.IGNORECASE)
 _ENTRIES = frozenset(("contact", "learn_more"))
 _TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
+
+
+Action = Literal[
+    "book", "buy", "contact", "call", "quote", "sign_up", "trial", "download", "subscribe",
+    "donate", "apply", "learn_more",
+]  # fmt: skip
+
+
+class CallToActionFields(FieldsModel):
+    label: Stated[Text]
+    action: Stated[Action]
+    url: Stated[Link] | None = None
 
 
 def read_action(text: str) -> str | None:
@@ -124,3 +139,17 @@ def _made(page: PageView, element: Element) -> Record | None:
 
 
 NORMALISERS.add("action", read_action)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    CallToActionFields,
+    identity=(("label", "url"), ("label",)),
+    subject="label",
+    find=find,
+    prompt="a button or link that asks the visitor to do something",
+    is_asked_without_vertical=True,
+    normalisers={"action": "action"},
+    derived={"action": "label"},
+    is_linked=True,
+)

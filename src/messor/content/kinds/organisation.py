@@ -9,9 +9,11 @@ from messor.content import phones
 from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.page_type import page_type
 from messor.content.places import country_of, read_country
 from messor.content.records import Record
+from messor.content.schemas.base import AddressFields, Email, Link, Phone, Stated, Text
 from messor.content.view import PageView
 
 KIND = "organisation"
@@ -59,6 +61,19 @@ _LEGAL = re.compile(
 _YEAR = re.compile(r"^(?:(?:19|20)\d\d|Copyright|by|[-\u2013,.©\s])+\s")
 # Page types on which a site describes itself.
 _OWN = frozenset(("legal", "contact", "about", "home"))
+
+
+class OrganisationFields(AddressFields):
+    name: Stated[Text]
+    legal_name: Stated[Text] | None = None
+    description: Stated[Text] | None = None
+    url: Stated[Link] | None = None
+    email: Stated[Email] | None = None
+    phone: Stated[Phone] | None = None
+    vat_id: Stated[Text] | None = None
+    logo: Stated[Link] | None = None
+    founded: Stated[Text] | None = None
+    price_range: Stated[Text] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -147,3 +162,13 @@ def _names(text: str) -> tuple[str, str]:
 
 
 NORMALISERS.add("country", read_country)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    OrganisationFields,
+    identity=(("name",),),
+    subject="name",
+    find=find,
+    prompt="organisation",
+)

@@ -49,7 +49,7 @@ TURNED_AWAY = """
 SELECT d.domain, messor.risk_at(m.risk_score, m.risk_at, messor.clock()) AS risk
   FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
  WHERE d.status = 'approved' AND d.review_reason IS NULL
-   AND messor.risk_at(m.risk_score, m.risk_at, messor.clock()) > 80
+   AND messor.risk_level(messor.risk_at(m.risk_score, m.risk_at, messor.clock())) = 'critical'
    AND m.risk_at > greatest(d.reviewed_at, d.created_at)
    AND NOT EXISTS (SELECT FROM messor.events e WHERE e.domain_id = d.id AND e.type = 'domain.kept'
                     AND e.occurred_at > messor.clock() - interval '30 days')

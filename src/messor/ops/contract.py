@@ -17,7 +17,7 @@ import msgspec
 
 from messor.ingest.request import POLICY_VERSION, Mode
 from messor.ops import contract_queries as queries
-from messor.politeness.risk import EARLY_STOP, POINTS
+from messor.politeness.risk import EARLY_STOP, HIGH, POINTS
 from messor.politeness.robots import RobotsCache
 from messor.store.database import Database
 
@@ -170,7 +170,7 @@ CHECKS = (
         "COMPLY_002", "compliance", "Domain risk tracking",
         "Every signal adds the contract's points to its host's score, and the run reports "
         "the resulting score.",
-        "signals", "led above 50", queries.RISK,
+        "signals", f"led above {HIGH:g}", queries.RISK,
     ),
 )  # fmt: skip
 

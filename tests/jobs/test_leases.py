@@ -41,7 +41,7 @@ async def fail(database: Database, job: Job, *, retryable: bool = True, **more: 
 async def complete(database: Database, job: Job) -> None:
     """Complete a job after an effect that can be counted."""
     async with database.transaction() as connection:
-        await events.record(connection, [Event("score.made", f"token {job.token}")])
+        await events.record(connection, [Event("domain.track_level_changed", f"token {job.token}")])
         await outcomes.complete(connection, job, {"ok": True})
 
 

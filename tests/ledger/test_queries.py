@@ -22,7 +22,7 @@ async def test_none_is_missed(
     for number in range(20):
         async with database.transaction() as connection:
             event = Event(
-                "test.rare" if number % 6 == 0 else "test.usual",
+                "domain.kept" if number % 6 == 0 else "domain.noted",
                 "tester",
                 (one if number % 2 else two).id,
                 number % 3 + 1,
@@ -30,12 +30,12 @@ async def test_none_is_missed(
             )
             await record(connection, [event])
     wanted = [
-        (EventFilter(type="test.rare"), [0, 6, 12, 18]),
+        (EventFilter(type="domain.kept"), [0, 6, 12, 18]),
         (EventFilter(kind="test", domain="one.example"), list(range(1, 20, 2))),
-        (EventFilter(type="test.usual,test.rare", domain="two.example"), list(range(0, 20, 2))),
-        (EventFilter(type="test.usual", page_id=2), [n for n in range(20) if n % 3 == 1]),
+        (EventFilter(type="domain.noted,domain.kept", domain="two.example"), list(range(0, 20, 2))),
+        (EventFilter(type="domain.noted", page_id=2), [n for n in range(20) if n % 3 == 1]),
         (EventFilter(actor="tester", q='"NUMBER": 1'), [1, *range(10, 20)]),
-        (EventFilter(type="test.nothing"), []),
+        (EventFilter(type="domain.trusted"), []),
         (EventFilter(actor="nobody"), []),
     ]
     order = "-committed" if newest_first else "committed"
@@ -52,8 +52,8 @@ async def test_none_is_missed(
 
 async def test_audit_events_are_left_out_unless_asked_for(database: Database) -> None:
     async with database.transaction() as connection:
-        await record(connection, [Event("login.failed", "x"), Event("test.rare", "x")])
+        await record(connection, [Event("login.failed", "x"), Event("domain.kept", "x")])
     everything = await EVENTS.read(database, EventFilter(with_audit=True))
-    assert [one.type for one in everything.items] == ["test.rare", "login.failed"]
+    assert [one.type for one in everything.items] == ["domain.kept", "login.failed"]
     open_to_all = await EVENTS.read(database, EventFilter())
-    assert [one.type for one in open_to_all.items] == ["test.rare"]
+    assert [one.type for one in open_to_all.items] == ["domain.kept"]

@@ -190,7 +190,7 @@ async def test_a_person_is_erased_from_what_they_did(database: Database) -> None
         )
         domain = await domains.get(connection, "example.org")
         await notes.add(connection, domain, "words", actor="jane")
-        await record(connection, [Event("x.y", "jane", data={"submitted_by": "jane"})])
+        await record(connection, [Event("domain.noted", "jane", data={"submitted_by": "jane"})])
     for who in ("jane", "jane@MAIL.example "):
         async with database.transaction() as connection:
             await erasure.erase_person(connection, who, actor=TESTER, reason="asked by her")

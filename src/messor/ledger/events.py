@@ -14,17 +14,13 @@ from uuid import UUID
 import msgspec
 
 from messor.core.masking import mask_except_pages, mask_path
+from messor.ledger.event_types import EVENT_TYPES
 from messor.store.database import Connection
 
 RECORD = """
 INSERT INTO messor.events (type, actor, domain_id, page_id, data)
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb[])
 """
-
-# Events whose `url` is a page's, which must stay usable. In all others it may contain a secret.
-_ABOUT_PAGES = (
-    "candidate.", "crawl.", "extraction.", "page.", "product.", "record.", "url.",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,9 @@ async def record(connection: Connection, events: Sequence[Event]) -> None:
     """Record events in the caller's transaction, so that they exist exactly if it commits."""
     if not events:
         return
+    undeclared = {event.type for event in events} - EVENT_TYPES.keys()
+    if undeclared:
+        raise ValueError(f"undeclared event types: {', '.join(sorted(undeclared))}")
     await connection.execute(
         RECORD,
         [event.type for event in events],
@@ -66,9 +65,8 @@ def data_of(event_type: str, stored: str) -> dict[str, Any]:
 
 def _page_urls(event_type: str, data: dict[str, Any]) -> tuple[str, ...]:
     """The fields that contain a page's own URL, or page content."""
-    if event_type == "record.corrected":
-        return ("found", "correct")
-    if event_type.startswith(_ABOUT_PAGES):
-        return ("url",)
+    declared = EVENT_TYPES.get(event_type)
+    if declared is not None and declared.page_urls:
+        return declared.page_urls
     is_of_page = event_type.startswith("tasks.") and data.get("scope") == "url"
     return ("name",) if is_of_page else ()

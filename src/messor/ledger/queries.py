@@ -11,19 +11,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from messor.ledger.event_types import ADMIN_GROUPS
 from messor.ledger.events import data_of
 from messor.store.database import Connection, Database
 from messor.store.listing import DomainText, Filters, Listing, Position, both_ways, where
-
-# Type prefixes of events about people and secrets rather than the web.
-AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person", "secrets")
 
 NEWEST = """
 SELECT e.tx::text, e.id::text FROM messor.events e
  WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
 """
 _PREFIX = "split_part(e.type, '.', 1)"
-_AUDIT_LIST = ", ".join(f"'{kind}'" for kind in AUDIT)
+_AUDIT_LIST = ", ".join(f"'{kind}'" for kind in ADMIN_GROUPS)
 
 
 START = Position("0", "0")  # of the ledger

@@ -8,16 +8,12 @@ from messor.access.roles import Act
 from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get
+from messor.ledger.event_types import GROUPS
 from messor.ledger.queries import EVENTS
-
-KINDS = (
-    "domain", "url", "page", "tasks", "jobs", "ingestion", "friction", "schedule", "audit",
-    "member", "session", "login", "key", "link", "proxy", "webhook", "person",
-)  # fmt: skip
 
 
 async def show(call: ConsoleRequest) -> Response:
-    listed = await list_of(call, EVENTS, "/audit", choices={"kind": KINDS}, with_audit=True)
+    listed = await list_of(call, EVENTS, "/audit", choices={"kind": GROUPS}, with_audit=True)
     actors = {row.actor for row in listed.items} | {listed.filters.actor or ""}
     return await call.page("events/audit.html", listed=listed, names=await call.names(actors))
 

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 
-from messor.fetch.classify import is_html
 from messor.fetch.content_decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.outcome import is_html
 from messor.imports.originals import Originals
 from messor.imports.saved import Damage, Items, PassedOver, SavedPage, Unreadable, parse_time
 from messor.imports.unzip import BROKEN_FILE

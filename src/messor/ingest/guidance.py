@@ -23,10 +23,9 @@ def guidance_of(
     return list(dict.fromkeys(_sentences(pages, met, out_of_time)))
 
 
-def unreachable(host: str, reason: str) -> str:
-    """Why a host cannot be reached, from its stored robots.txt result."""
-    why = reason.partition("robots.txt gave no answer: ")[2] or reason
-    return f"{host} cannot be reached: {why}."
+def unreachable(host: str, reason: str, error: str | None) -> str:
+    """Why a host cannot be reached: its newest error, or its stored robots.txt result."""
+    return f"{host} cannot be reached: {error or reason}."
 
 
 def _sentences(

@@ -153,7 +153,8 @@ _GROUPS: Mapping[str, _Group] = {
     "proxy": _Group(
         {
             "added": "a proxy was added",
-            "disabled": "a proxy was disabled after failures",
+            "enabled": "a proxy was enabled by hand",
+            "disabled": "a proxy was disabled, by hand or after failures",
             "restored": "a disabled proxy works again",
             "removed": "a proxy was removed",
         },

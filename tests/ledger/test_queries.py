@@ -22,7 +22,7 @@ async def test_none_is_missed(
     for number in range(20):
         async with database.transaction() as connection:
             event = Event(
-                "domain.kept" if number % 6 == 0 else "domain.noted",
+                "tasks.paused" if number % 6 == 0 else "tasks.resumed",
                 "tester",
                 (one if number % 2 else two).id,
                 number % 3 + 1,
@@ -30,12 +30,15 @@ async def test_none_is_missed(
             )
             await record(connection, [event])
     wanted = [
-        (EventFilter(type="domain.kept"), [0, 6, 12, 18]),
-        (EventFilter(type="domain.noted,domain.kept", domain="one.example"), list(range(1, 20, 2))),
-        (EventFilter(type="domain.noted,domain.kept", domain="two.example"), list(range(0, 20, 2))),
-        (EventFilter(type="domain.noted", page_id=2), [n for n in range(20) if n % 3 == 1]),
+        (EventFilter(type="tasks.paused"), [0, 6, 12, 18]),
+        (EventFilter(kind="tasks", domain="one.example"), list(range(1, 20, 2))),
+        (
+            EventFilter(type="tasks.resumed,tasks.paused", domain="two.example"),
+            list(range(0, 20, 2)),
+        ),
+        (EventFilter(type="tasks.resumed", page_id=2), [n for n in range(20) if n % 3 == 1]),
         (EventFilter(actor="tester", q='"NUMBER": 1'), [1, *range(10, 20)]),
-        (EventFilter(type="domain.trusted"), []),
+        (EventFilter(type="tasks.stopped"), []),
         (EventFilter(actor="nobody"), []),
     ]
     order = "-committed" if newest_first else "committed"
@@ -52,8 +55,8 @@ async def test_none_is_missed(
 
 async def test_audit_events_are_left_out_unless_asked_for(database: Database) -> None:
     async with database.transaction() as connection:
-        await record(connection, [Event("login.failed", "x"), Event("domain.kept", "x")])
+        await record(connection, [Event("login.failed", "x"), Event("tasks.paused", "x")])
     everything = await EVENTS.read(database, EventFilter(with_audit=True))
-    assert [one.type for one in everything.items] == ["domain.kept", "login.failed"]
+    assert [one.type for one in everything.items] == ["tasks.paused", "login.failed"]
     open_to_all = await EVENTS.read(database, EventFilter())
-    assert [one.type for one in open_to_all.items] == ["domain.kept"]
+    assert [one.type for one in open_to_all.items] == ["tasks.paused"]

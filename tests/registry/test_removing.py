@@ -62,7 +62,7 @@ async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: 
     decided = await blacklist(database)
     assert decided.holdings is not None
     assert decided.holdings.snapshots == 3
-    assert "3 snapshots of it are stored; they can be purged" in decided.said
+    assert "3 snapshots of it are stored; they can be purged" in decided.message
     fetches = await count(database, "http_fetches")
     async with database.transaction() as connection:
         kept = await purges.purge(connection, "one.test", actor=TESTER)

@@ -83,7 +83,7 @@ def erase(kind: str, what: str | None, reason: str | None, as_json: bool) -> Non
                 f"Give the {kind} and a reason: messor domains erase {kind} … --reason …"
             )
         done, left = run(_erase(kind, what, reason))
-        say(done.said)
+        say(done.message)
         if as_json:
             print_json({**asdict(done), "records_to_blank": left})
     _report_pending(left)

@@ -53,7 +53,7 @@ def row_of(domain: Domain) -> tuple[object, ...]:
 
 
 def print_decided(decided: Decided, as_json: bool) -> None:
-    say(decided.said)
+    say(decided.message)
     if decided.holdings is not None and decided.holdings.snapshots:
         say(f"Purge them: messor domains purge {decided.domain.domain}")
     show_domain(decided.domain, as_json)
@@ -64,7 +64,7 @@ def print_verdicts(verdicts: Sequence[BulkResult], as_json: bool) -> None:
     if as_json:
         print_json([asdict(verdict) for verdict in verdicts])
     else:
-        rows = [(verdict.name, verdict.code, verdict.said) for verdict in verdicts]
+        rows = [(verdict.name, verdict.code, verdict.message) for verdict in verdicts]
         print_table(("domain", "result", "reason"), rows)
     refused = sum(not verdict.done for verdict in verdicts)
     if refused:

@@ -89,11 +89,11 @@ def submit(
     if pages is not None:
         say(f"{name} will be crawled again: {pages} known pages are due.")
     else:
-        say(submitted.said)
+        say(submitted.message)
         if submitted.asks == "rescrape":
             say(f"To crawl it again: messor domains submit {name} --rescrape")
     if as_json:
-        outcome = {"outcome": submitted.outcome, "said": submitted.said}
+        outcome = {"outcome": submitted.outcome, "message": submitted.message}
         print_json({**asdict(submitted.domain), **outcome})
     else:
         show_domain(submitted.domain, as_json)

@@ -89,7 +89,7 @@ def expand(vertical: str, write: bool, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.said) for o in found]
+    table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.message) for o in found]
     print_table(("text", "seed", "drift", "accepted", "reason"), table)
     taken = sum(one.taken for one in found)
     say(

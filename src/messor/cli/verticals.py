@@ -217,7 +217,7 @@ def import_(name: str, file: Path, as_json: bool) -> None:
     if as_json:
         print_json(reports)
     else:
-        table = [(one.line, one.outcome, one.name, one.said) for one in reports]
+        table = [(one.line, one.outcome, one.name, one.message) for one in reports]
         print_table(("line", "outcome", "name", "reason"), table)
     refused = sum(one.outcome == "refused" for one in reports)
     if refused:

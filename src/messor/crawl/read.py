@@ -71,7 +71,9 @@ class Reader:
         """Parse a response, set its outcome and the gates it failed."""
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
-        is_blamed = lane.caged or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
+        is_blamed = (
+            lane.sandboxed or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
+        )
         read_result = PageReadResult(fetched, url, needs_sandbox=is_blamed)
         try:
             self._read(read_result, task, lane)

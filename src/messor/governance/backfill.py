@@ -33,7 +33,7 @@ class BackfillLine:
     number: int
     text: str
     outcome: LineOutcome
-    said: str
+    message: str
     domain: str | None = None
 
 
@@ -106,7 +106,7 @@ async def _take_over(
         if domain.status == "approved":
             return "already_approved", f"{domain.domain} is already approved."
         if domain.status != "pending_review" or result.outcome == "resubmitted":
-            raise UsageError(f"{result.said} It was not approved.")
+            raise UsageError(f"{result.message} It was not approved.")
         if not start:
             await domains.configure(connection, domain, actor=actor, harvest="asked")
             domain = await domains.get(connection, domain.domain)
@@ -116,4 +116,4 @@ async def _take_over(
                 f"{domain.domain} is approved; its pages are fetched only when requested.",
             )
         decided = await decisions.approve(connection, domain.domain, actor=actor)
-        return "approved", decided.said
+        return "approved", decided.message

@@ -137,7 +137,7 @@ class Erased:
 
     kind: Literal["domain", "url", "person"]
     key: str
-    said: str
+    message: str
 
 
 async def erase_domain(connection: Connection, name: str, *, actor: str, reason: str) -> Erased:

@@ -34,7 +34,7 @@ class SubmittedUrl:
 
     outcome: Literal["crawling", "remembered", "offered", "refused"]
     url: str
-    said: str
+    message: str
     domain: Domain | None  # None if the domain was never submitted
     page_id: int | None = None
     asks: Literal["submit", "context", "rescrape"] | None = None  # offered to the person
@@ -104,7 +104,9 @@ async def submit_url(
             return _offer(submission, url, domain)
         result = await submit_domain(connection, url.href, asker, context=context, look=look)
         if not result.taken:
-            return SubmittedUrl("refused", url.href, result.said, result.domain, asks=result.asks)
+            return SubmittedUrl(
+                "refused", url.href, result.message, result.domain, asks=result.asks
+            )
         return await _remember(connection, result.domain, url, asker)
     if domain.status == "pending_review":
         return await _remember(connection, domain, url, asker)

@@ -85,7 +85,7 @@ def _page(planned: PlannedPage, row: Any) -> IngestedPage:
         planned.reason,
         planned.cached,
         planned.asked and state.fetched,
-        state.said,
+        state.message,
         verdict=content["verdict"] if content else None,
         snapshot_id=content["snapshot_id"] if content else None,
         title=content["title"] if content else None,

@@ -35,8 +35,8 @@ def _sentences(
         if meaning := _MEANING.get(signal.partition(":")[0]):
             yield meaning
     for page in pages:
-        if page.result is PlannedPageResult.DENIED and page.said:
-            yield f"{page.url} may not be fetched: {page.said}."
+        if page.result is PlannedPageResult.DENIED and page.message:
+            yield f"{page.url} may not be fetched: {page.message}."
             break
     yield from (
         f"{reason}; nothing is fetched until it can be read." for reason in met.robots_refused
@@ -59,4 +59,4 @@ def _failures(pages: Sequence[IngestedPage]) -> Iterator[str]:
         if page.result in (PlannedPageResult.FAILED, PlannedPageResult.ABSENT)
     ]
     for page in failed[:3]:
-        yield f"{page.url}: {page.said or page.outcome}."
+        yield f"{page.url}: {page.message or page.outcome}."

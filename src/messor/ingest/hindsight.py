@@ -53,7 +53,7 @@ class ReviewedPage:
     result: PlannedPageResult
     outcome: str | None
     status: int | None
-    said: str | None
+    message: str | None
 
 
 async def plan(source: Connection | Database, run: KnownRun) -> list[ReviewedPage]:
@@ -110,5 +110,5 @@ def _page(row: Any) -> ReviewedPage:
 def _ingested(page: ReviewedPage) -> IngestedPage:
     return IngestedPage(
         page.url or "", page.result, page.outcome, page.status, page.reason, page.cached,
-        not page.cached, page.said,
+        not page.cached, page.message,
     )  # fmt: skip

@@ -91,7 +91,7 @@ UPDATE messor.lanes l SET ready_at = messor.clock() + make_interval(secs => $2)
 
 STATES = """
 SELECT t.page_id, t.host_id, h.host, p.url, p.category, t.outcome, t.last_status AS status,
-       t.snapshot_id, coalesce(t.error_message, t.refusal) AS said,
+       t.snapshot_id, coalesce(t.error_message, t.refusal) AS message,
        coalesce(t.due_at <= c.t, false) AND t.status NOT IN ('paused', 'cancelled') AS pending,
        coalesce(t.last_fetched_at >= $2, false) AS fetched,
        t.refusal IS NOT NULL AS refused,
@@ -175,7 +175,7 @@ class PageState:
     outcome: str | None
     status: int | None
     snapshot_id: int | None
-    said: str | None
+    message: str | None
     pending: bool  # still waits for a worker
     fetched: bool  # since the run began
     refused: bool  # by a rule, without a request

@@ -101,7 +101,7 @@ class ContractReport:
         return not self.counts["fail"]
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         if self.is_kept:
             quiet = self.counts["no data"]
             more = f", {quiet} {'has' if quiet == 1 else 'have'} no data yet" if quiet else ""
@@ -115,7 +115,7 @@ class ContractReport:
             "judged_at": self.judged_at,
             "window_hours": self.window / timedelta(hours=1),
             "kept": self.is_kept,
-            "said": self.said,
+            "message": self.message,
             "checks": [verdict.as_dict() for verdict in self.verdicts],
         }
 

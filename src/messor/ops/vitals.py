@@ -25,7 +25,7 @@ class VitalCheck:
 
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ async def readiness(database: Database) -> list[VitalCheck]:
     except UnavailableError:
         message = "is not the one this release needs"
         return [
-            VitalCheck("database", ok=True, said="responds"),
-            VitalCheck("schema", ok=False, said=message),
+            VitalCheck("database", ok=True, message="responds"),
+            VitalCheck("schema", ok=False, message=message),
         ]
     except LOST_CONNECTION:
-        return [VitalCheck("database", ok=False, said="does not respond")]
+        return [VitalCheck("database", ok=False, message="does not respond")]
     return [
-        VitalCheck("database", ok=True, said="responds"),
-        VitalCheck("schema", ok=True, said="is current"),
+        VitalCheck("database", ok=True, message="responds"),
+        VitalCheck("schema", ok=True, message="is current"),
     ]
 
 

@@ -35,7 +35,7 @@ _SURE = 0.75
 _NO_CONTENT = MainContent("", "", "", is_article=False)
 _NOT_READ = PageType(OTHER, 0.0, ("the page was not read",))
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 Fallback = TypeVar("Fallback")
 
 
@@ -221,10 +221,10 @@ class _Readers:
     def _ask(
         self,
         name: str,
-        reader: Callable[[], Answer],
+        reader: Callable[[], Result],
         fallback: Fallback,
         parser: Parser | None = None,
-    ) -> Answer | Fallback:
+    ) -> Result | Fallback:
         if self._takes_too_long():
             self._found.warnings.append(f"{name}: left out, the page takes too long to read.")
             return fallback

@@ -103,7 +103,7 @@ class Submitted:
         "new", "resubmitted", "pending", "approved", "suspended", "rejected", "blacklisted"
     ]
     domain: Domain
-    said: str
+    message: str
     asks: Literal["rescrape", "context"] | None = None  # offered to the person
 
     @property

@@ -232,7 +232,7 @@ class LiveOut(Out):
 class CheckOut(Out):
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 class ReadyOut(Out):

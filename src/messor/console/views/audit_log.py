@@ -13,7 +13,7 @@ from messor.ledger.queries import EVENTS
 
 
 async def show(call: ConsoleRequest) -> Response:
-    listed = await list_of(call, EVENTS, "/audit", choices={"kind": tuple(GROUPS)}, with_audit=True)
+    listed = await list_of(call, EVENTS, "/audit", choices={"kind": GROUPS}, with_audit=True)
     actors = {row.actor for row in listed.items} | {listed.filters.actor or ""}
     return await call.page("events/audit.html", listed=listed, names=await call.names(actors))
 

@@ -95,7 +95,7 @@ async def decide_many(call: ConsoleRequest) -> Response:
     acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
     verdicts = await decisions.decide_many(call.context.database, names, acting)
     done = [verdict.name for verdict in verdicts if verdict.done]
-    refused = [verdict.said for verdict in verdicts if not verdict.done]
+    refused = [verdict.message for verdict in verdicts if not verdict.done]
     message = f"{len(done)} of {len(names)} domains: {act} done."
     if act == "approve" and done:
         message += f" {await decisions.started(call.context.database)}"

@@ -11,23 +11,23 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-Meaning = TypeVar("Meaning")
+Value = TypeVar("Value")
 # Classifies texts; those without a meaning are left out.
-Classify = Callable[[Collection[str]], Mapping[str, Meaning]]
+Classify = Callable[[Collection[str]], Mapping[str, Value]]
 
 _MAX_KNOWN = 16_384
 _LONGEST = 400
 
 
-class TextCache(Generic[Meaning]):
+class TextCache(Generic[Value]):
     """Texts classified before, and the meanings of those that have one."""
 
-    def __init__(self, classify: Classify[Meaning], longest: int = _LONGEST) -> None:
+    def __init__(self, classify: Classify[Value], longest: int = _LONGEST) -> None:
         self._classify = classify
         self._longest = longest  # longer texts are classified each time
-        self._held: tuple[set[str], dict[str, Meaning]] = set(), {}
+        self._held: tuple[set[str], dict[str, Value]] = set(), {}
 
-    def lookup(self, texts: AbstractSet[str]) -> dict[str, Meaning]:
+    def lookup(self, texts: AbstractSet[str]) -> dict[str, Value]:
         """Return the texts that have a meaning, with it."""
         known, meanings = self._held
         found = {text: meanings[text] for text in meanings.keys() & texts}
@@ -38,7 +38,7 @@ class TextCache(Generic[Meaning]):
             found.update(new)
         return found
 
-    def _remember(self, fresh: AbstractSet[str], new: Mapping[str, Meaning]) -> None:
+    def _remember(self, fresh: AbstractSet[str], new: Mapping[str, Value]) -> None:
         short = fresh
         longest = self._longest
         if max(map(len, fresh)) > longest:

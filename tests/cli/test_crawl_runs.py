@@ -272,3 +272,42 @@ def test_a_run_outlives_a_lock_that_its_command_could_not_get(
     assert sorted(pages_asked(web)) == ["/", "/1"]
     assert len(met) > 1
     assert ended == ["done", "done"]
+
+
+def depths(messor: Messor) -> dict[str, object]:
+    rows = messor("pages", SHOP, "--json").json
+    return {row["url"].removeprefix(HOME): row["depth"] for row in rows}
+
+
+def test_a_url_known_by_name_is_no_start_of_later_crawls(messor: Messor, web: LittleWeb) -> None:
+    web.houses[SHOP].rooms["/"] = page("Home")  # nothing leads to the line of pages
+    assert messor("crawl", f"{HOME}4", "--depth", "0").code == 0
+    assert depths(messor).get("4", "not stored") is None
+    asked = len(web.requests(SHOP))
+    assert messor("crawl", HOME, "--refetch").code == 0
+    assert sorted(pages_asked(web, asked)) == ["/", "/4"]  # requested once, crawled from now on
+    assert "no way from the homepage to it is known" in messor("why", f"{HOME}4").out
+
+
+def test_a_crawl_without_limits_counts_the_domains_depth_from_the_named_url(
+    messor: Messor, web: LittleWeb
+) -> None:
+    web.houses[SHOP].rooms["/"] = page("Home")
+    assert messor("crawl", HOME).code == 0
+    assert messor("domains", "configure", SHOP, "--depth", "1").code == 0
+    assert messor("crawl", f"{HOME}2").code == 0
+    assert sorted(pages_asked(web)) == ["/", "/2", "/3", "/leaf-2"]
+
+
+def test_a_shorter_way_to_a_page_lowers_its_depth_and_its_links_are_followed(
+    messor: Messor, web: LittleWeb
+) -> None:
+    web.houses[SHOP].rooms["/"] = page("Home")
+    assert messor("crawl", f"{HOME}4", "--depth", "0").code == 0
+    web.houses[SHOP].rooms["/"] = page("Home", "/4")
+    assert messor("crawl", HOME, "--refetch").code == 0
+    assert depths(messor)["4"] == 1
+    # The page itself is as it was before; its links were of no interest then.
+    assert messor("crawl", HOME, "--refetch").code == 0
+    assert {"/5", "/leaf-4"} <= set(pages_asked(web))
+    assert (depths(messor)["5"], depths(messor)["leaf-4"]) == (2, 2)

@@ -30,7 +30,7 @@ class LinkFilterBench:
 
     def read(self, html: str, path: str = "/") -> PageReading:
         url = self.url(path)
-        known = self.link_filter.known_hrefs(url, self.lane)
+        known = self.link_filter.known_hrefs(url, self.lane, self.task)
         return read_page(html, url.href, known=known)
 
     def filter_links(self, html: str, path: str = "/") -> list[str]:
@@ -52,7 +52,7 @@ class LinkFilterBench:
             found, _ = self.link_filter.filter_links(
                 self.lane, self.task, self.url(), read_page(f'<a href="{text}">', url.href)
             )
-            self.bench.seen.learn(url.authority, [page.url_hash for page in found])
+            self.bench.seen.learn(url.authority, {page.url_hash: page.depth for page in found})
 
     def visit_anew(self, *, version: int | None = None) -> None:
         """The lane as it is claimed the next time, perhaps under other terms."""
@@ -115,7 +115,9 @@ async def test_a_visit_makes_its_own_pages(link_filter: LinkFilterBench) -> None
 async def test_known_hrefs_are_passed_over(link_filter: LinkFilterBench) -> None:
     link_filter.learn(A)
     assert link_filter.filter_links(LINKS) == [B]
-    assert link_filter.link_filter.known_hrefs(link_filter.url("/x"), link_filter.lane) == {"/a"}
+    assert link_filter.link_filter.known_hrefs(
+        link_filter.url("/x"), link_filter.lane, link_filter.task
+    ) == {"/a"}
     assert [link.href for link in link_filter.read(LINKS).links] == [B]
 
 
@@ -129,16 +131,36 @@ async def test_a_domain_under_new_terms_is_met_as_if_for_the_first_time(
     link_filter.visit_anew()
     assert link_filter.filter_links(page) == []
     link_filter.visit_anew(version=99)  # suspended, purged and approved again, say
-    assert link_filter.link_filter.known_hrefs(link_filter.url(), link_filter.lane) == set()
+    assert (
+        link_filter.link_filter.known_hrefs(link_filter.url(), link_filter.lane, link_filter.task)
+        == set()
+    )
     assert link_filter.filter_links(page) == [A, B, other]
 
 
 async def test_a_redirect_under_new_terms_leads_to_a_page(link_filter: LinkFilterBench) -> None:
     link_filter.learn(A)
-    assert link_filter.link_filter.follow(link_filter.lane, link_filter.task, A).pages == []
+    linked = replace(link_filter.task, depth=1)
+    assert link_filter.link_filter.follow(link_filter.lane, linked, A).pages == []
     link_filter.visit_anew(version=99)
-    (page,) = link_filter.link_filter.follow(link_filter.lane, link_filter.task, A).pages
+    (page,) = link_filter.link_filter.follow(link_filter.lane, linked, A).pages
     assert page.url == A
+
+
+async def test_what_is_known_is_found_again_by_a_shorter_way_and_no_other(
+    link_filter: LinkFilterBench,
+) -> None:
+    home = link_filter.task
+    link_filter.task = replace(home, depth=2)
+    link_filter.learn(A)
+    assert link_filter.filter_links(LINKS) == [B]  # and remembers the href as written
+    assert link_filter.read(LINKS).hrefs == ["/b"]
+    link_filter.task = home
+    assert link_filter.filter_links(LINKS) == [A, B]
+    link_filter.learn(A)
+    assert link_filter.filter_links(LINKS) == [B]
+    (page,) = link_filter.link_filter.follow(link_filter.lane, home, A).pages
+    assert (page.url, page.depth) == (A, 0)
 
 
 async def test_spellings_are_not_learned_from_another_base(link_filter: LinkFilterBench) -> None:
@@ -155,7 +177,10 @@ async def test_only_what_means_the_same_everywhere_is_remembered(
     link_filter.filter_links(
         f'<a href="a"> <a href="//{HOST}/x/a?"> <a href="/\\{HOST}/x/a">', "/x/"
     )
-    assert link_filter.link_filter.known_hrefs(link_filter.url(), link_filter.lane) == set()
+    assert (
+        link_filter.link_filter.known_hrefs(link_filter.url(), link_filter.lane, link_filter.task)
+        == set()
+    )
 
 
 async def test_a_refused_mention_stays_refused_when_the_page_is_made(

@@ -103,6 +103,28 @@ async def test_an_address_with_a_line_break_or_a_key_cut_short_is_refused(
     assert await database.fetchval("SELECT count(*) FROM messor.pages WHERE depth = 1") == 0
 
 
+async def test_a_shorter_way_lowers_the_depth_and_a_longer_one_does_not(
+    database: Database,
+) -> None:
+    domain = await make_domain(database)
+    (host_id,) = await make_lanes(database, domain, count=1)
+    ids, page = {"h1.example.test": host_id}, found(domain, "h1.example.test", "/a")
+    stored = """SELECT p.depth, t.due_at, t.etag FROM messor.pages p
+                  JOIN messor.crawl_tasks t ON t.page_id = p.id WHERE p.found_by = 'link'"""
+    async with database.transaction() as connection:
+        await pages.add(connection, [replace(page, depth=5, due=False)], ids, [])
+        await connection.execute("UPDATE messor.crawl_tasks SET etag = 'one'")
+        await pages.add(connection, [replace(page, depth=6)], ids, [])
+        assert tuple(await connection.fetchrow(stored)) == (5, None, "one")
+        await connection.execute("UPDATE messor.lanes SET due_at = NULL, claim_at = NULL")
+        await pages.add(connection, [replace(page, depth=2)], ids, [])
+        row = await connection.fetchrow(stored)
+        # Within its domain's depth it is due, and read although it may be unchanged.
+        assert (row["depth"], row["due_at"] is None, row["etag"]) == (2, False, None)
+    assert (await lane_row(database, host_id))["claim_at"] is not None
+    assert await database.fetchval("SELECT pages_known FROM messor.domains") == 1
+
+
 async def test_a_budget_admits_what_fits_and_what_is_known(database: Database) -> None:
     domain = await make_domain(database, budget=2)
     (host_id,) = await make_lanes(database, domain, count=1)

@@ -81,7 +81,9 @@ class FlushBatch:
 
     def find(self, pages: Iterable[NewPage]) -> None:
         for page in pages:
-            self.found.setdefault((page.host, page.url_hash), page)
+            known = self.found.setdefault((page.host, page.url_hash), page)
+            if page.depth < known.depth:
+                known.come_nearer(page)
 
     def halves(self) -> tuple[FlushBatch, FlushBatch]:
         """Two batches with half the results each; the second carries everything else."""

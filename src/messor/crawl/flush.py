@@ -261,11 +261,11 @@ class Flusher:
 
     def _remember(self, batch: FlushBatch) -> None:
         self.pages += len(batch.results)
-        by_host: dict[str, list[bytes]] = {}
-        for host, url_hash in batch.found:
-            by_host.setdefault(host, []).append(url_hash)
-        for host, hashes in by_host.items():
-            self._seen.learn(host, hashes)
+        by_host: dict[str, dict[bytes, int]] = {}
+        for (host, url_hash), page in batch.found.items():
+            by_host.setdefault(host, {})[url_hash] = page.depth
+        for host, depths in by_host.items():
+            self._seen.learn(host, depths)
         self.full_patterns |= batch.full_patterns
 
     async def _quarantine_page(self, batch: FlushBatch, error: Exception) -> list[int]:

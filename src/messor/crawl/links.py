@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from messor.core import clock
 from messor.frontier.categories import categorise, priority
+from messor.frontier.depth import depth_after
 from messor.frontier.pages import NewPage
 from messor.frontier.runs import Join, is_root
-from messor.frontier.seen import SeenFilter
+from messor.frontier.seen import NEVER_FOUND, SeenFilter
 from messor.frontier.tasks import ASKED_PRIORITY, Task
 from messor.frontier.traps import is_plain, pattern_key, trap_of
 from messor.politeness.lanes import Lane
@@ -30,7 +31,7 @@ NO_HREFS: AbstractSet[str] = frozenset()
 
 @dataclass(slots=True)
 class _Hrefs:
-    """Hrefs as written that lead to pages on the frontier, learned under these terms."""
+    """Hrefs as written that lead to pages on the frontier, at a depth, learned under these terms."""
 
     terms: int
     known: set[str] = field(default_factory=set)
@@ -63,24 +64,24 @@ class LinkFilter:
         self._max_redirects = max_redirects
         self._full_patterns = full_patterns
         self._domains: dict[str, str | None] = {}
-        self._hrefs: dict[str, _Hrefs] = {}
+        self._hrefs: dict[tuple[str, int], _Hrefs] = {}
         self._hrefs_size = 0
         self._made: dict[tuple[int, int], _Made] = {}
         self._made_size = 0
 
-    def known_hrefs(self, url: Url, lane: Lane) -> AbstractSet[str]:
-        """Hrefs that, on any page of this origin, lead to a page on the frontier.
+    def known_hrefs(self, url: Url, lane: Lane, task: Task) -> AbstractSet[str]:
+        """Hrefs that, on any page of this origin and depth, lead to a page on the frontier.
 
         Only those learned under the lane's terms version: a purged domain returns under another.
         """
-        hrefs = self._hrefs.get(url.origin)
+        hrefs = self._hrefs.get((url.origin, task.depth))
         return NO_HREFS if hrefs is None or hrefs.terms != lane.policy.version else hrefs.known
 
     def filter_links(
         self, lane: Lane, task: Task, url: Url, reading: PageReading
     ) -> tuple[list[NewPage], Counter[tuple[int, str]]]:
         """Return new pages, and counts of refused links by rule."""
-        made = self._made_of(lane, task.depth + 1)
+        made = self._made_of(lane, depth_after(task.depth))
         page_of, respects = made.pages.get, lane.policy.directives == "respect"
         # Most unknown links were found a moment ago and wait for their commit.
         found = [
@@ -97,23 +98,29 @@ class LinkFilter:
                     page = found[number] = self._linked(made, lane, task, link, anchor)
                     rule = "trap" if page is None else None
                 if rule is KNOWN:
-                    self._remember(lane, url, reading.hrefs[number], link)
+                    self._remember(lane, task, url, (reading.hrefs[number], link))
                 elif rule is not None:
                     refused[lane.host_id, rule] += 1
         return [page for page in found if page is not None], refused
 
-    def _refusal(self, lane: Lane, task: Task, link: Link, known: AbstractSet[bytes]) -> str | None:
-        """The rule that refuses a link; KNOWN if it already is a page, None if it is accepted."""
+    def _refusal(
+        self, lane: Lane, task: Task, link: Link, known: Mapping[bytes, int]
+    ) -> str | None:
+        """The rule that refuses a link; KNOWN if no longer way leads to its page, None if accepted."""
+        depth = depth_after(task.depth)
         if link.authority == lane.host:
-            if link.url_hash in known:
+            if known.get(link.url_hash, NEVER_FOUND) <= depth:
                 return KNOWN
         elif self._domain_of(link.authority) != lane.policy.domain:
             return "scope"
-        elif link.url_hash in self._seen.of(link.authority):
+        elif self._seen.knows(link.authority, link.url_hash, depth):
             return KNOWN
         if link.nofollow and lane.policy.directives == "respect":
             return "nofollow"
-        return "depth" if task.depth >= lane.policy.max_crawl_depth and not task.ahead else None
+        # The page an ingestion starts from is named and awaited; its links are what it chooses from.
+        is_start = task.is_named and task.priority <= ASKED_PRIORITY
+        is_far = task.depth >= lane.policy.max_crawl_depth and not task.ahead
+        return "depth" if is_far and not is_start else None
 
     def joins(self, lane: Lane, task: Task, reading: PageReading) -> list[Join]:
         """The linked pages that the task's runs discover, known or not."""
@@ -146,7 +153,8 @@ class LinkFilter:
             made.pages = {
                 key: page
                 for key, page in pages.items()
-                if page is None or (page.host == lane.host and key not in known)
+                if page is None
+                or (page.host == lane.host and known.get(key, NEVER_FOUND) > page.depth)
             }
         return made
 
@@ -161,7 +169,7 @@ class LinkFilter:
         if self._made_size > MADE_PAGES:
             self._made.clear()
             self._made_size = 0
-        depth = task.depth + 1
+        depth = depth_after(task.depth)
         page = pages[key] = self._page(lane, task, link, by="link", depth=depth, anchor=anchor)
         return page
 
@@ -192,7 +200,8 @@ class LinkFilter:
         """Whether a host belongs to the lane's domain."""
         return self._domain_of(authority) == lane.policy.domain
 
-    def _remember(self, lane: Lane, url: Url, href: str, link: Link) -> None:
+    def _remember(self, lane: Lane, task: Task, url: Url, found: tuple[str, Link]) -> None:
+        href, link = found
         # An href with one leading slash means the same on every page of its origin, unless a page
         # has a <base>.
         if href[:1] != "/" or href[1:2] in ("/", "\\"):
@@ -204,9 +213,9 @@ class LinkFilter:
         if self._hrefs_size > KNOWN_HREFS:
             self._hrefs.clear()
             self._hrefs_size = 0
-        hrefs = self._hrefs.get(origin)
+        hrefs = self._hrefs.get((origin, task.depth))
         if hrefs is None or hrefs.terms != terms:
-            hrefs = self._hrefs[origin] = _Hrefs(terms)
+            hrefs = self._hrefs[origin, task.depth] = _Hrefs(terms)
         hrefs.known.add(href)
 
     def follow(self, lane: Lane, task: Task, location: str | None) -> RedirectTarget:
@@ -222,13 +231,15 @@ class LinkFilter:
         link = Link(target.href, target.authority, url_hash(target))
         self._seen.meet(lane.policy.domain, lane.policy.version)
         start = lane.is_main and task.depth == 0 and is_root(task.url)
-        if link.url_hash in self._seen.of(link.authority) and not start:
+        if self._seen.knows(link.authority, link.url_hash, task.depth) and not start:
             return RedirectTarget([])
-        page = self._page(lane, task, link, by="redirect", depth=task.depth)
+        # A request for the page is a request for its target.
+        by = "manual" if task.is_named else "redirect"
+        page = self._page(lane, task, link, by=by, depth=task.depth)
         if page is None:
             return RedirectTarget([], "redirected to a crawler trap")
         page.hops = task.hops + 1
-        # A request for the page is a request for its target; an ingestion counts that first.
+        # An ingestion counts the target first.
         page.due = lane.policy.harvest == "site" or task.priority > ASKED_PRIORITY
         page.priority = min(page.priority, task.priority)
         page.is_main = start and target.authority != lane.host

@@ -122,7 +122,7 @@ class Reader:
                 agent=self._agent,
                 known=NO_HREFS
                 if task.ahead
-                else self._link_filter.known_hrefs(read_result.url, lane),
+                else self._link_filter.known_hrefs(read_result.url, lane, task),
                 is_site_known=self._is_known(lane),
             )
         except TooComplexError:

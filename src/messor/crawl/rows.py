@@ -40,6 +40,10 @@ SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.
 # was different content.
 _STAYS = "g.raw_hash IS NULL AND g.snapshot_id IS NULL"
 
+# A shorter way to the page was found while it was fetched: its links are judged by that depth when
+# it is fetched next.
+_NEARER = "p.depth < g.depth"
+
 # Tasks paused or cancelled since they were loaded stay so. One timestamp for all columns: the
 # next crawl is exactly the completion plus the frequency.
 UPDATE_TASKS = f"""
@@ -48,7 +52,8 @@ UPDATE messor.crawl_tasks t
    SET status = CASE WHEN t.status IN ({HELD_SQL}) THEN t.status ELSE g.status END,
        outcome = g.outcome,
        due_at = CASE WHEN t.status NOT IN ({HELD_SQL})
-                     THEN t0.now + make_interval(secs => g.due_in) END,
+                     THEN t0.now + make_interval(secs =>
+                       CASE WHEN {_NEARER} THEN coalesce(g.due_in, 0) ELSE g.due_in END) END,
        held_due_at = CASE WHEN t.status = 'paused' THEN t0.now + make_interval(secs => g.due_in) END,
        history = coalesce(g.history, t.history),
        retry_count = g.retry_count, refusal = g.refusal, error_message = g.error_message,
@@ -57,17 +62,18 @@ UPDATE messor.crawl_tasks t
        last_status = coalesce(g.last_status, t.last_status),
        snapshot_id = coalesce(g.snapshot_id, t.snapshot_id),
        provider = CASE WHEN g.snapshot_id IS NULL THEN t.provider ELSE g.provider END,
-       raw_hash = CASE WHEN {_STAYS} THEN t.raw_hash ELSE g.raw_hash END,
-       etag = CASE WHEN {_STAYS} THEN t.etag ELSE g.etag END,
-       last_modified = CASE WHEN {_STAYS} THEN t.last_modified ELSE g.last_modified END,
-       wire_tag = CASE WHEN {_STAYS} THEN t.wire_tag ELSE g.wire_tag END
+       raw_hash = CASE WHEN {_NEARER} THEN NULL WHEN {_STAYS} THEN t.raw_hash ELSE g.raw_hash END,
+       etag = CASE WHEN {_NEARER} THEN NULL WHEN {_STAYS} THEN t.etag ELSE g.etag END,
+       last_modified = CASE WHEN {_NEARER} THEN NULL WHEN {_STAYS} THEN t.last_modified ELSE g.last_modified END,
+       wire_tag = CASE WHEN {_NEARER} THEN NULL WHEN {_STAYS} THEN t.wire_tag ELSE g.wire_tag END
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
               $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[],
-              $19::bigint[])
+              $19::bigint[], $20::smallint[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
              fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history,
-             wire_tag)
+             wire_tag, depth)
+  JOIN messor.pages p ON p.id = g.page_id
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  CROSS JOIN t0
  WHERE t.page_id = g.page_id
@@ -214,6 +220,7 @@ async def update_tasks(
         sparse(
             [h.site_response.wire_tag if h.raw_hash and h.site_response else None for h in results]
         ),
+        [h.task.depth if h.lane.policy.harvest == "site" else 0 for h in results],
     )
 
 

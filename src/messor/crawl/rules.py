@@ -63,8 +63,8 @@ def scope_rule(candidate: DueTask) -> Decision | None:
 
 def depth_rule(candidate: DueTask) -> Decision | None:
     limit = candidate.lane.policy.max_crawl_depth
-    if candidate.task.turns:
-        return None  # a run counts depth from its start URL and discovered this page
+    if candidate.task.turns or candidate.task.is_named:
+        return None  # discovered by a run, which counts depth from its start URL, or requested
     if candidate.task.kind == "page" and candidate.task.depth > limit:
         return denied(
             "depth", f"depth {candidate.task.depth} exceeds the domain's limit of {limit}"
@@ -74,7 +74,7 @@ def depth_rule(candidate: DueTask) -> Decision | None:
 
 def trap_rule(candidate: DueTask) -> Decision | None:
     task = candidate.task
-    if task.kind != "page" or task.depth == 0 or is_plain(task.url):
+    if task.kind != "page" or task.depth == 0 or task.is_named or is_plain(task.url):
         return None  # a URL requested by a person is never a trap
     trap = trap_of(task.url, clock.this_year())
     return denied("trap", trap) if trap else None

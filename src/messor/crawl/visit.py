@@ -461,7 +461,8 @@ def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) 
     if provider_failed or fetched.outcome.is_retryable:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
-    if lane.policy.harvest == "asked" or task.depth > lane.policy.max_crawl_depth:
+    beyond = task.depth > lane.policy.max_crawl_depth and not task.is_named
+    if lane.policy.harvest == "asked" or beyond:
         return Schedule("completed", None, 0)  # until it is requested again
     if fetched.outcome is Outcome.NOT_FOUND:
         return cadence.after_gone()

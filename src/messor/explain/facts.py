@@ -128,7 +128,9 @@ def risk_fact(host: Host) -> Fact:
 def page_fact(page: Any) -> Fact:
     """How a page was found, and its category."""
     where = f" on {page['found_on']}" if page["found_on"] else ""
-    sentence = f"found by {page['found_by']}{where} at depth {page['depth']}"
+    sentence = f"found by {page['found_by']}{where}"
+    if page["depth"] is not None:
+        sentence += f" at depth {page['depth']}"
     if page["category"]:
         sentence += f", category {page['category']}"
     if page["sitemap_lastmod"]:

@@ -14,6 +14,7 @@ from messor.errors import UsageError
 from messor.explain import facts as say
 from messor.explain.facts import Fact
 from messor.fetch.proxies import registry
+from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.frontier.traps import pattern_key, trap_of
 from messor.ledger import alarms
 from messor.politeness import hosts, traffic
@@ -33,8 +34,8 @@ SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, m
   FROM messor.domains WHERE domain = $1
 """
 
-PAGE = """
-SELECT p.id, p.found_by, o.url AS found_on, p.depth, p.found_at, p.category, p.sitemap_lastmod,
+PAGE = f"""
+SELECT p.id, p.found_by, o.url AS found_on, {KNOWN_DEPTH_SQL} AS depth, p.found_at, p.category, p.sitemap_lastmod,
        t.kind, t.status, t.outcome, t.due_at, t.retry_count, t.refusal, t.error_message,
        t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, t.crawl_frequency, t.history,
        t.held_due_at, s.provider AS brought_by, s.crawled_at
@@ -142,9 +143,7 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
     facts = await _trap_facts(database, host, url, page)
     if page is None:
         return facts + await _unknown_facts(database, domain, host)
-    if page["kind"] == "page" and page["depth"] > domain["max_crawl_depth"]:
-        deep = f"depth {page['depth']} is over the domain's {domain['max_crawl_depth']}"
-        facts.append(Fact("depth", "no", deep))
+    facts += _depth_facts(page, domain)
     facts.append(say.page_fact(page))
     fetches = await database.fetch(FETCHES, page["id"])
     facts += [say.fetch_fact(row) for row in reversed(fetches)]
@@ -157,6 +156,18 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
     if page["kind"] == "page":
         facts.append(say.cadence_fact(page, domain))
     return facts
+
+
+def _depth_facts(page: Any, domain: Any) -> list[Fact]:
+    limit = domain["max_crawl_depth"]
+    if page["kind"] != "page" or (page["depth"] is not None and page["depth"] <= limit):
+        return []
+    deep = "no way from the homepage to it is known"
+    if page["depth"] is not None:
+        deep = f"depth {page['depth']} is over the domain's {limit}"
+    if page["found_by"] != "manual":
+        return [Fact("depth", "no", deep)]
+    return [Fact("depth", "fact", f"{deep}: crawled because it was requested; its links are not")]
 
 
 def _state_facts(page: Any) -> list[Fact]:
@@ -181,7 +192,9 @@ def _state_facts(page: Any) -> list[Fact]:
 
 
 async def _trap_facts(database: Database, host: Host, url: Url, page: Any) -> list[Fact]:
-    if page is not None and (page["kind"] != "page" or page["depth"] == 0):
+    if page is not None and (
+        page["kind"] != "page" or page["depth"] == 0 or page["found_by"] == "manual"
+    ):
         return []  # a requested page is not a trap
     trap = trap_of(url.href, clock.this_year())
     if trap is not None:

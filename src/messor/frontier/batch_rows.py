@@ -14,6 +14,7 @@ from uuid import UUID
 from messor.frontier import pages, tasks
 from messor.frontier.batch_lines import MAX_SHOWN, BadLine, BatchItem
 from messor.frontier.categories import categorise
+from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.pages import NewPage
 from messor.frontier.tasks import SITEMAP_PRIORITY
 from messor.politeness import lanes
@@ -28,17 +29,19 @@ SELECT id, domain, status, rejection_reason, page_budget FROM messor.domains
 """
 HOSTS = "SELECT id, host, domain_id FROM messor.hosts WHERE host = ANY ($1::text[])"
 
-ADD_PAGES = """
+ADD_PAGES = f"""
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::text[], $5::text[])
            AS g (host_id, url_hash, url, kind, category)
 ), made AS (
-  INSERT INTO messor.pages (host_id, url_hash, url, found_by, category)
-  SELECT host_id, url_hash, url, 'manual', category FROM given ORDER BY host_id, url_hash
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, depth, category)
+  SELECT host_id, url_hash, url, 'manual', CASE WHEN kind = 'page' THEN {UNKNOWN_DEPTH} ELSE 0 END,
+         category
+    FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id, url_hash
 ), reached AS (
-  -- It was requested: a known page is within its domain's depth from now on.
-  UPDATE messor.pages p SET depth = d.max_crawl_depth
+  -- It was requested: a known page is crawled from now on, however deep it is.
+  UPDATE messor.pages p SET found_by = 'manual'
     FROM given g JOIN messor.hosts h ON h.id = g.host_id JOIN messor.domains d ON d.id = h.domain_id
    WHERE p.host_id = g.host_id AND p.url_hash = g.url_hash AND p.depth > d.max_crawl_depth
 ), sitemap AS (

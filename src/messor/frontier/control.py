@@ -52,7 +52,7 @@ SELECT t.page_id, t.host_id FROM messor.crawl_tasks t
 # include it, and it would be refused; a request that names it does.
 WITHIN_REACH = f"AND NOT ({BEYOND_SQL})"
 REACH = """
-UPDATE messor.pages p SET depth = d.max_crawl_depth
+UPDATE messor.pages p SET found_by = 'manual'
   FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
  WHERE p.id = ANY ($1::bigint[]) AND h.id = p.host_id AND p.depth > d.max_crawl_depth
 """

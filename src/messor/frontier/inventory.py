@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.store.database import Database
 
-PAGES = """
+PAGES = f"""
 SELECT t.url, t.url_hash, t.kind, t.status, t.outcome, t.last_http_status, t.last_crawled_at,
-       t.next_crawl_at, t.refusal, t.error_message, p.depth, p.found_by, p.category,
-       p.sitemap_lastmod, s.title, messor.count_words(x.markdown) AS word_count,
+       t.next_crawl_at, t.refusal, t.error_message, {KNOWN_DEPTH_SQL} AS depth,
+       p.found_by, p.category, p.sitemap_lastmod, s.title, messor.count_words(x.markdown) AS word_count,
        f.quality_gate_failed AS gate, coalesce(s.provider, f.fetch_provider) AS provider
   FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.crawl_tasks k ON k.page_id = t.page_id

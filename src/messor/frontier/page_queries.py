@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from messor.frontier import stretches
+from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.frontier.page_stretches import PageFilter
 from messor.store.database import Connection, Database
 
 MAX_FOLDERS = 300
 MOST_COUNTED = 4_000  # pages counted: the first that were found
 
-LIST = """
-SELECT p.id, p.url, t.status, t.outcome, t.last_status, t.last_fetched_at, t.due_at, p.depth,
-       p.found_by, p.category, t.refusal, t.error_message, s.title, s.crawled_at
+LIST = f"""
+SELECT p.id, p.url, t.status, t.outcome, t.last_status, t.last_fetched_at, t.due_at,
+       {KNOWN_DEPTH_SQL} AS depth, p.found_by, p.category, t.refusal, t.error_message, s.title, s.crawled_at
   FROM messor.pages p JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
  WHERE p.id = ANY ($1::bigint[]) ORDER BY p.id
@@ -67,7 +68,7 @@ class ListedPage:
     last_status: int | None
     last_fetched_at: datetime | None
     due_at: datetime | None
-    depth: int
+    depth: int | None
     found_by: str
     category: str | None
     refusal: str | None

@@ -11,6 +11,7 @@ from operator import attrgetter
 from uuid import UUID
 
 from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
+from messor.frontier.transitions import HELD_SQL
 from messor.store.database import Connection
 from messor.web.urls import url_hash
 
@@ -58,7 +59,7 @@ SELECT h.host, p.url_hash FROM unnest($1::text[], $2::bytea[]) AS g (host, url_h
 
 # Pages that differ only in their URLs are passed as one row: URLs in lines, hashes concatenated.
 # Array elements cost time on both sides, and most pages are like their neighbours.
-ADD = """
+ADD = f"""
 WITH given AS (
   SELECT g.host_id, u.url, substring(g.hashes FROM (32 * u.n - 31)::int FOR 32) AS url_hash,
          g.found_by, g.found_on, g.depth, g.hops, g.kind, g.category, g.priority, g.lastmod, g.due
@@ -76,6 +77,23 @@ WITH given AS (
     FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING
   RETURNING id, host_id, url_hash
+), nearer AS (
+  -- Known pages that a shorter way leads to. Sorted, so that two flushes never block each other.
+  SELECT p.id, g.depth, g.due FROM given g
+    JOIN messor.pages p ON p.host_id = g.host_id AND p.url_hash = g.url_hash AND p.depth > g.depth
+   WHERE g.kind = 'page' AND NOT EXISTS (
+         SELECT FROM found f WHERE f.host_id = g.host_id AND f.url_hash = g.url_hash)
+   ORDER BY p.id FOR NO KEY UPDATE OF p
+), lowered AS (
+  UPDATE messor.pages p SET depth = n.depth FROM nearer n WHERE p.id = n.id
+), reread AS (
+  -- Its links may be followed now: an unchanged response is read once more, and a page that was
+  -- beyond its domain's depth is due.
+  UPDATE messor.crawl_tasks t
+     SET raw_hash = NULL, etag = NULL, last_modified = NULL, wire_tag = NULL,
+         due_at = CASE WHEN n.due THEN coalesce(t.due_at, (SELECT messor.clock())) ELSE t.due_at END
+    FROM nearer n WHERE t.page_id = n.id AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL})
+  RETURNING t.host_id, t.due_at
 ), task AS (
   INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority, due_at)
   SELECT f.id, f.host_id, g.kind, g.priority, CASE WHEN g.due THEN (SELECT messor.clock()) END
@@ -91,7 +109,8 @@ WITH given AS (
          claim_at = CASE WHEN l.worker_id IS NULL
                          THEN greatest(l.ready_at, least(l.due_at, messor.clock()))
                          ELSE l.claim_at END
-   WHERE l.host_id IN (SELECT host_id FROM task WHERE due_at IS NOT NULL)
+   WHERE l.host_id IN (SELECT host_id FROM task WHERE due_at IS NOT NULL UNION
+                       SELECT host_id FROM reread WHERE due_at <= (SELECT messor.clock()))
      AND NOT l.host_id = ANY ($13::bigint[])
 )
 UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
@@ -174,6 +193,11 @@ class NewPage:
     due: bool = True
     is_main: bool = False  # target of the domain's start page
 
+    def come_nearer(self, other: NewPage) -> None:
+        """Take over the shorter way by which the same URL was found."""
+        self.depth, self.due = other.depth, self.due or other.due
+        self.priority = min(self.priority, other.priority)
+
 
 # All that is stored of a page except its URL, in the order of the statement.
 _likeness = attrgetter(
@@ -239,7 +263,7 @@ async def add(
     host_ids: Mapping[str, int],
     held: Sequence[int],
 ) -> None:
-    """Put pages on the frontier and count new ones towards their budgets.
+    """Put pages on the frontier, count new ones towards their budgets, note shorter ways to others.
 
     Lanes in `held` belong to the caller: giving them back finds what is due.
     """

@@ -9,15 +9,16 @@ from typing import Any
 from uuid import UUID
 
 from messor.errors import NotFoundError
+from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, url_hash
 
 # The state of selected rows comes from the view, whose clock prevents the planner from inlining
 # it.
-PAGES = """
+PAGES = f"""
 SELECT p.id, d.domain, h.host, p.url, encode(p.url_hash, 'hex') AS url_hash, p.found_by,
-       p.found_on, p.depth, p.category, p.found_at, p.sitemap_lastmod, t.kind, t.status, t.outcome,
-       t.last_http_status, t.last_crawled_at, t.next_crawl_at, t.refusal, t.error_message,
+       p.found_on, {KNOWN_DEPTH_SQL} AS depth, p.category, p.found_at, p.sitemap_lastmod, t.kind,
+       t.status, t.outcome, t.last_http_status, t.last_crawled_at, t.next_crawl_at, t.refusal, t.error_message,
        k.snapshot_id, s.title
   FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.crawl_tasks k ON k.page_id = p.id
@@ -81,7 +82,7 @@ class KnownPage:
     url_hash: str
     found_by: str
     found_on: int | None
-    depth: int
+    depth: int | None
     category: str | None
     found_at: datetime
     sitemap_lastmod: datetime | None

@@ -125,15 +125,21 @@ WITH due AS (
      AND t.status NOT IN ({HELD_SQL}) AND coalesce(t.due_at > messor.clock(), true)
      AND NOT ({BEYOND_SQL})
      AND (t.refusal IS NOT NULL OR t.outcome IN ('error', 'timeout', 'blocked', 'empty')
-          OR (t.outcome IS NULL AND p.depth <= d.max_crawl_depth))
+          OR (t.outcome IS NULL
+              AND (p.depth <= d.max_crawl_depth OR p.found_by = 'manual')))
   RETURNING t.host_id
 )
 {WAKE}
 """
 
+# A run without limits follows what its domain's depth includes; from a start URL beyond that depth
+# it goes as many links as the domain's depth.
 TURNS = """
-SELECT m.page_id, m.run_id, m.depth, CASE WHEN r.bounded THEN r.max_depth - m.depth ELSE 0 END AS ahead
+SELECT m.page_id, m.run_id, m.depth,
+       CASE WHEN r.bounded THEN r.max_depth - m.depth
+            WHEN s.depth > d.max_crawl_depth THEN d.max_crawl_depth - m.depth ELSE 0 END AS ahead
   FROM messor.crawl_run_pages m JOIN messor.crawl_runs r ON r.id = m.run_id
+  JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages s ON s.id = r.page_id
  WHERE m.page_id = ANY ($1::bigint[]) AND m.run_id = ANY ($2::uuid[])
 """
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from messor.frontier.categories import FORMAL, HOME, is_language
+from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.traps import pattern_key, trap_of
 from messor.web.urls import Url, canonical, parse
 
@@ -200,4 +201,6 @@ def _in_turn(pages: Sequence[_Page]) -> list[SampledPage]:
 def _reason(kind: str | None, turn: int, page: _Page) -> str:
     place = f"{kind or 'other'} page, number {turn + 1} of its kind"
     language = f", language {page.language}" if page.language else ""
-    return f"{place}, depth {page.candidate.depth}, found by {page.candidate.found_by}{language}"
+    depth = page.candidate.depth
+    far = "unknown depth" if depth == UNKNOWN_DEPTH else f"depth {depth}"
+    return f"{place}, {far}, found by {page.candidate.found_by}{language}"

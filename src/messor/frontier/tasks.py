@@ -16,6 +16,7 @@ from uuid import UUID
 
 from asyncpg import Record
 
+from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.runs import WAKE, RunTask
 from messor.frontier.transitions import BEYOND_SQL, HELD_SQL
 from messor.politeness import lanes
@@ -38,7 +39,7 @@ DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
        t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level, t.wire_tag,
-       d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
+       p.found_by = 'manual' AS is_named, d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
        p.sitemap_lastmod IS NOT NULL OR p.found_by = 'sitemap' AS listed
   FROM unnest($1::bigint[]) AS lane (host_id)
   JOIN messor.hosts h ON h.id = lane.host_id JOIN messor.domains d ON d.id = h.domain_id
@@ -55,8 +56,8 @@ SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry
 # due once resumed.
 ADD = """
 WITH page AS (
-  INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (host_id, url_hash) DO UPDATE SET url = messor.pages.url
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, depth) VALUES ($1, $2, $3, $4, $7)
+  ON CONFLICT (host_id, url_hash) DO UPDATE SET depth = least(messor.pages.depth, excluded.depth)
   RETURNING id, host_id, xmax = 0 AS fresh
 ), counted AS (
   UPDATE messor.domains d SET pages_known = d.pages_known + 1
@@ -154,6 +155,7 @@ class Task:
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
     wire_tag: int | None = None  # of the bytes of its last good response, see fetch.wire
+    is_named: bool = False  # requested by a person
     turns: tuple[RunTask, ...] = ()  # its part in open runs
 
     @property
@@ -250,9 +252,13 @@ async def add(
     kind: str = "page",
     priority: int = DEFAULT_PRIORITY,
 ) -> int:
-    """Put one URL on the frontier, due now; return its page id."""
+    """Put one URL on the frontier, due now; return its page id.
+
+    A seed is its domain's homepage; how far from it another page is, nobody knows yet.
+    """
+    depth = UNKNOWN_DEPTH if found_by == "manual" else 0
     page_id: int = await connection.fetchval(
-        ADD, host_id, url_hash(url), url.href, found_by, kind, priority
+        ADD, host_id, url_hash(url), url.href, found_by, kind, priority, depth
     )
     return page_id
 

@@ -65,8 +65,10 @@ def sql_list(statuses: frozenset[str] | set[str]) -> str:
 HELD = frozenset(status for status in STORED if not may(status, "completed"))
 HELD_SQL = sql_list(HELD)
 
-# Of a task `t`: beyond its domain's depth and never due by itself, as only a run reached it.
+# Of a task `t`: beyond its domain's depth and never due by itself, as only a run reached it and
+# nobody named it.
 BEYOND_SQL = """t.due_at IS NULL AND EXISTS (
      SELECT FROM messor.pages far JOIN messor.hosts o ON o.id = far.host_id
        JOIN messor.domains of_it ON of_it.id = o.domain_id
-      WHERE far.id = t.page_id AND far.depth > of_it.max_crawl_depth)"""
+      WHERE far.id = t.page_id AND far.depth > of_it.max_crawl_depth
+        AND far.found_by <> 'manual')"""

@@ -25,7 +25,7 @@ KNOWN_PAGE = """
 SELECT EXISTS (SELECT FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
                 WHERE h.host = $1 AND p.url_hash = $2)
 """
-REACH = "UPDATE messor.pages SET depth = $2 WHERE id = $1 AND depth > $2"
+REACH = "UPDATE messor.pages SET found_by = 'manual' WHERE id = $1 AND depth > $2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ async def plant(connection: Connection, domain: Domain, url: Url) -> int:
             f"Raise it: messor domains configure {domain.domain} --page-budget …"
         )
     page_id = await admission.plant(connection, domain, url, found_by="manual")
-    # Requested explicitly, so it is within the domain's depth however it was found.
+    # Requested explicitly, so it is crawled however deep it is.
     await connection.execute(REACH, page_id, domain.max_crawl_depth)
     return page_id
 

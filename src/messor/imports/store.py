@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from messor.archive import snapshots
 from messor.archive.segments import Place
 from messor.archive.snapshots import DESCRIBE, MEET_AGAIN, READER_VERSION
+from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.pages import HOST_IDS
 from messor.frontier.pages import KNOWN as KNOWN_PAGES
 from messor.frontier.tasks import DEFAULT_PRIORITY, ROBOTS_PRIORITY
@@ -39,13 +40,13 @@ SELECT id, host_id, 'robots', $5, messor.clock() FROM page
 """
 
 # A new page is due as after a fetch where its domain is crawled, and never elsewhere.
-ADD = """
+ADD = f"""
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::float8[])
            AS g (host_id, url_hash, url, due_in)
 ), made AS (
-  INSERT INTO messor.pages (host_id, url_hash, url, found_by)
-  SELECT host_id, url_hash, url, 'manual' FROM given ORDER BY host_id, url_hash
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, depth)
+  SELECT host_id, url_hash, url, 'manual', {UNKNOWN_DEPTH} FROM given ORDER BY host_id, url_hash
   ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id, url_hash
 ), task AS (
   INSERT INTO messor.crawl_tasks (page_id, host_id, priority, due_at)

@@ -68,7 +68,7 @@ async def _begin(
             key = await runs.open_run(connection, checked, domain)
             beginnings: dict[int, str] = {}
             for url, reason in _first_pages(checked):
-                page_id = await page_requests.add(connection, domain, url, found_by="manual")
+                page_id = await page_requests.add(connection, domain, url)
                 beginnings.setdefault(page_id, reason)
             await page_requests.open_again(connection, [url for url, _ in _first_pages(checked)])
             run = IngestionRun(database, checked, key, domain, watch)

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from messor.frontier import tasks
 from messor.frontier.categories import categorise
+from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.tasks import ASKED_PRIORITY, DEFAULT_PRIORITY, SITEMAP_PRIORITY
 from messor.governance import admission
 from messor.ingest.runs import LONGEST_RUN_SECONDS
@@ -26,10 +27,10 @@ ASSISTED_DELAY = 2.0  # of a lane reopened in spite of its risk
 LOCK_DOMAIN = "SELECT FROM messor.domains WHERE id = $1 FOR NO KEY UPDATE"
 
 # Known but not due: the plan decides whether it is fetched.
-KNOW = """
+KNOW = f"""
 WITH page AS (
-  INSERT INTO messor.pages (host_id, url_hash, url, found_by, category)
-  VALUES ($1, $2, $3, $4, $5)
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by, category, depth)
+  VALUES ($1, $2, $3, 'manual', $4, {UNKNOWN_DEPTH})
   ON CONFLICT (host_id, url_hash) DO UPDATE SET url = messor.pages.url
   RETURNING id, host_id, xmax = 0 AS fresh
 ), counted AS (
@@ -199,7 +200,7 @@ class PageState:
         return parse(self.location, self.url) if self.location else None
 
 
-async def add(connection: Connection, domain: Domain, url: Url, *, found_by: str) -> int:
+async def add(connection: Connection, domain: Domain, url: Url) -> int:
     """A page of the domain, on the frontier but not due; its host's robots.txt comes first."""
     await connection.execute(LOCK_DOMAIN, domain.id)
     url = await lanes.answering(connection, url)
@@ -211,7 +212,7 @@ async def add(connection: Connection, domain: Domain, url: Url, *, found_by: str
     await tasks.add_robots(connection, host_id, robots)
     category = categorise(url.target)
     page_id: int = await connection.fetchval(
-        KNOW, host_id, url_hash(url), url.href, found_by, category.name if category else None
+        KNOW, host_id, url_hash(url), url.href, category.name if category else None
     )
     return page_id
 

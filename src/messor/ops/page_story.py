@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from messor.errors import NotFoundError
+from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.store.database import Connection, Database
 
 LARGEST = 2**63 - 1
 
-PAGE = """
-SELECT p.id, p.url, d.domain, h.host, p.found_by, o.id AS found_on_id, o.url AS found_on, p.depth,
+PAGE = f"""
+SELECT p.id, p.url, d.domain, h.host, p.found_by, o.id AS found_on_id, o.url AS found_on, {KNOWN_DEPTH_SQL} AS depth,
        p.category, p.found_at, t.kind, t.status, t.outcome, t.priority, t.due_at, t.last_fetched_at,
        t.last_status, t.snapshot_id, t.refusal, t.error_message
   FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
@@ -61,7 +62,7 @@ class PageFacts:
     found_by: str
     found_on_id: int | None
     found_on: str | None
-    depth: int
+    depth: int | None  # links from the homepage
     category: str | None
     found_at: datetime
     kind: str | None

@@ -119,7 +119,7 @@ class PageOut(Out):
     url_hash: str
     found_by: str
     found_on: int | None
-    depth: int
+    depth: int | None
     category: str | None
     found_at: datetime
     sitemap_lastmod: datetime | None

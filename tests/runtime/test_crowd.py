@@ -94,3 +94,26 @@ def test_leaving_twice_counts_once() -> None:
     here.leave(guest)
     here.waits(guest)
     assert len(here) == 0
+
+
+def test_who_holds_one_connection_is_not_ended_for_those_who_hold_many() -> None:
+    here = crowd(5, 4)
+    busy = [Guest(f"192.0.2.{1 + n % 2}") for n in range(4)]
+    for guest in busy:
+        assert here.enter(guest)
+        here.works(guest)
+    assert here.enter(visitor := Guest("192.0.2.9"))  # its request is still on its way
+    assert not here.enter(Guest("192.0.2.2"))
+    assert not visitor.is_ended
+    assert here.enter(Guest("192.0.2.8"))  # who has most makes room, busy or not
+    assert [guest.is_ended for guest in busy] == [True, False, False, False]
+    assert not visitor.is_ended
+
+
+def test_what_comes_through_a_proxy_is_not_ended_at_work() -> None:
+    here = crowd(3, 3, "192.0.2.1")
+    for guest in (through := [Guest("192.0.2.1") for _ in range(3)]):
+        assert here.enter(guest)
+        here.works(guest)
+    assert not here.enter(Guest("192.0.2.9"))
+    assert not any(guest.is_ended for guest in through)

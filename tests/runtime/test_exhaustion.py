@@ -39,6 +39,7 @@ BEGUN = (
     b"Content-Type: application/x-www-form-urlencoded\r\n\r\n5\r\nemail\r\n"
 )
 STYLES = b"GET /static/vendor/tabler.min.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5
+PIPELINED = b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20
 FIELDS = (PART % b"") + b"x" * 480_000 + b"\r\n"
 FILE = PART % b'; filename="f"'
 
@@ -183,6 +184,22 @@ async def test_answers_that_nobody_reads_from_many_addresses(up: Up) -> None:
         await asyncio.sleep(3)
         await holds(up)
         assert psutil.Process(up.process.pid).num_fds() < FILES - 128
+
+
+async def test_a_burst_of_requests_from_many_addresses(up: Up) -> None:
+    """Every connection is busy with a request, and has 19 more to go."""
+    await waited(up.port)
+    with contextlib.ExitStack() as stack:
+        held = [
+            sock
+            for last in range(100, 110)
+            for sock in stack.enter_context(leaning(up.port, 64, b"", f"127.0.0.{last}"))
+        ]
+        for _ in range(3):
+            for sock in held:
+                with contextlib.suppress(OSError):  # those for whom there was no room
+                    sock.send(PIPELINED)
+            await holds(up)
 
 
 @pytest.mark.parametrize("body", [FIELDS * 33, FILE + b"x" * 15_900_000])

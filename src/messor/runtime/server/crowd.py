@@ -2,12 +2,15 @@
 
 When there are too many, idle ones are closed first, the oldest of the address that has most of
 them: whoever holds connections open evicts their own. Next are those whose request or response is
-stalled by the client. A new connection is refused only if every connection is busy.
+stalled by the client, and last busy ones. A new connection never evicts that of an address which
+has fewer: it is refused instead.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from messor.access.origin import network_of
@@ -23,8 +26,8 @@ class TrackedConnection(Protocol):
         """Close it at once."""
 
 
-class _Idlers:
-    """Connections by address, in the order in which they became idle."""
+class _Guests:
+    """Connections in one state by address, in the order in which they got into it."""
 
     def __init__(self) -> None:
         self._guests: dict[str, dict[TrackedConnection, None]] = {}
@@ -38,8 +41,10 @@ class _Idlers:
         if not guests:
             self._guests.pop(network, None)
 
-    def largest(self) -> str:
-        return max(self._guests, key=lambda one: len(self._guests[one]), default="")
+    def largest(self, may_lose: Callable[[str], bool]) -> str:
+        return max(
+            filter(may_lose, self._guests), key=lambda one: len(self._guests[one]), default=""
+        )
 
     def oldest(self, network: str) -> TrackedConnection | None:
         return next(iter(self._guests.get(network, ())), None)
@@ -51,8 +56,9 @@ class ConnectionTable:
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._networks: dict[TrackedConnection, str] = {}
-        self._waiting = _Idlers()
-        self._stalling = _Idlers()
+        self._waiting = _Guests()
+        self._stalling = _Guests()
+        self._working = _Guests()
         self._counts: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -63,9 +69,11 @@ class ConnectionTable:
         network = network_of(guest.peer)
         is_proxy = self._limits.is_proxy(guest.peer)
         if not is_proxy and self._counts[network] >= self._limits.by_address:
-            if not self._end_oldest(network):
+            if not self._end_one(network, (self._waiting, self._stalling)):
                 return False
-        elif len(self._networks) >= self._limits.connections and not self._end_oldest():
+        elif self._is_full and not self._make_room(
+            network, 0 if is_proxy else self._counts[network]
+        ):
             return False
         self._networks[guest] = network
         self._counts[network] += 1
@@ -82,32 +90,67 @@ class ConnectionTable:
 
     def works(self, guest: TrackedConnection) -> None:
         """Mark it busy: a request is being answered."""
-        self._move(guest, None)
+        self._move(guest, self._working)
 
     def leave(self, guest: TrackedConnection) -> None:
         network = self._networks.pop(guest, None)
         if network is None:
             return
-        self._waiting.drop(network, guest)
-        self._stalling.drop(network, guest)
+        for kind in self._kinds:
+            kind.drop(network, guest)
         self._counts[network] -= 1
         if not self._counts[network]:
             del self._counts[network]
 
-    def _move(self, guest: TrackedConnection, into: _Idlers | None) -> None:
+    def _move(self, guest: TrackedConnection, into: _Guests) -> None:
         network = self._networks.get(guest)
         if network is None:
             return
-        for idlers in (self._waiting, self._stalling):
-            if idlers is into:
-                idlers.add(network, guest)
+        for kind in self._kinds:
+            if kind is into:
+                kind.add(network, guest)
             else:
-                idlers.drop(network, guest)
+                kind.drop(network, guest)
 
-    def _end_oldest(self, network: str | None = None) -> bool:
-        """Close the oldest connection of an address, or of the one that has most."""
-        for idlers in (self._waiting, self._stalling):
-            guest = idlers.oldest(idlers.largest() if network is None else network)
+    @property
+    def _is_full(self) -> bool:
+        return len(self._networks) >= self._limits.connections
+
+    @property
+    def _kinds(self) -> tuple[_Guests, ...]:
+        return self._waiting, self._stalling, self._working
+
+    def _make_room(self, network: str, held: int) -> bool:
+        """Close a connection of the address that has most, never one of those that have fewer.
+
+        Whoever has a single one, perhaps about to send its request, comes after those who have
+        several, at work or not.
+        """
+        several = max(held, 1)
+
+        def may_lose(other: str, least: int) -> bool:
+            return other == network or self._counts[other] > least
+
+        def may_lose_work(other: str) -> bool:
+            guest = self._working.oldest(other)
+            is_proxy = guest is None or self._limits.is_proxy(guest.peer)
+            return self._counts[other] > several and not is_proxy
+
+        idle = self._waiting, self._stalling
+        order: list[tuple[_Guests, Callable[[str], bool]]] = [
+            *((kind, partial(may_lose, least=several)) for kind in idle),
+            (self._working, may_lose_work),
+            *((kind, partial(may_lose, least=held)) for kind in idle),
+        ]
+        for kind, may in order:
+            if self._end_one(kind.largest(may), (kind,)):
+                return True
+        return False
+
+    def _end_one(self, network: str, kinds: tuple[_Guests, ...]) -> bool:
+        """Close the oldest connection of an address."""
+        for kind in kinds:
+            guest = kind.oldest(network)
             if guest is not None:
                 self.leave(guest)
                 guest.end()

@@ -1,4 +1,4 @@
-"""Limits on requests in progress: number per address, and total bytes of bodies.
+"""Limits on requests in progress: number per address, whose turn it is, and total bytes of bodies.
 
 Behind a trusted proxy all connections come from one address, so requests are counted there, by the
 address that the proxy reports.
@@ -14,6 +14,7 @@ from messor.access.origin import network_of
 from messor.errors import UnavailableError
 from messor.runtime.server.limits import BODY_BYTES, ServerLimits
 from messor.runtime.server.refusals import refusal
+from messor.runtime.server.turns import Turn, Turns
 
 RETRY_SECONDS = 5
 BUSY = "The server is receiving too much data. Try again in a moment."
@@ -27,6 +28,7 @@ class Load:
         self._limits = limits
         self._left = body_bytes
         self._under_way: Counter[str] = Counter()
+        self._turns = Turns()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -40,9 +42,12 @@ class Load:
             await answer(scope, receive, send)
             return
         self._under_way[network] += 1
+        turn = self._turns.of(network)
         try:
-            await self._weigh(scope, receive, send)
+            await turn.begin()
+            await self._weigh(scope, _in_turn(turn, receive), _until_answered(turn, send))
         finally:
+            turn.end()
             self._under_way[network] -= 1
             if not self._under_way[network]:
                 del self._under_way[network]
@@ -64,3 +69,23 @@ class Load:
             await self._app(scope, weighed, send)
         finally:
             self._left += taken
+
+
+def _in_turn(turn: Turn, receive: Receive) -> Receive:
+    """While the client sends, others have their turn."""
+
+    async def received() -> Message:
+        turn.pause()
+        message = await receive()
+        await turn.begin()
+        return message
+
+    return received
+
+
+def _until_answered(turn: Turn, send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        await send(message)
+        turn.end()
+
+    return sent

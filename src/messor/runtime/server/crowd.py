@@ -142,10 +142,7 @@ class ConnectionTable:
             (self._working, may_lose_work),
             *((kind, partial(may_lose, least=held)) for kind in idle),
         ]
-        for kind, may in order:
-            if self._end_one(kind.largest(may), (kind,)):
-                return True
-        return False
+        return any(self._end_one(kind.largest(may), (kind,)) for kind, may in order)
 
     def _end_one(self, network: str, kinds: tuple[_Guests, ...]) -> bool:
         """Close the oldest connection of an address."""

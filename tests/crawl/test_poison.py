@@ -92,7 +92,7 @@ async def test_the_cage_reads_what_is_only_large() -> None:
 async def test_a_page_that_crashes_the_parser_ends_nothing_but_its_process() -> None:
     cage = SandboxedReader(agent="MessorBot")
     for _ in range(3):
-        with pytest.raises(TooComplexError, match="crashed its process"):
+        with pytest.raises(TooComplexError, match="or crashed"):
             await cage.read(KILLER, "http://one.test/")
     assert (await cage.read("<title>next</title>", "http://one.test/")).title == "next"
     await cage.close()

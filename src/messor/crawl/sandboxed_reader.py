@@ -37,6 +37,9 @@ class SandboxedReader:
         self._agent = agent
         self._seconds = seconds
         self._memory = memory
+        self._crash = (
+            f"Parsing the page needs more than {memory // 1_000_000} MB or {seconds} s, or crashed."
+        )
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._idle: list[asyncio.subprocess.Process] = []
 
@@ -53,14 +56,14 @@ class SandboxedReader:
                     f"Parsing the page takes more than {self._seconds} s."
                 ) from None
             except (OSError, EOFError):
-                raise TooComplexError("Parsing the page crashed its process.") from None
+                raise TooComplexError(self._crash) from None
             else:
                 self._idle.append(keeper)
             finally:
                 if keeper not in self._idle:
                     await _kill(keeper)
         if answer is None:
-            raise TooComplexError("Parsing the page crashed its process.")
+            raise TooComplexError(self._crash)
         try:
             return msgspec.msgpack.decode(answer, type=PageReading)
         except msgspec.DecodeError:

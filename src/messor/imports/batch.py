@@ -30,6 +30,7 @@ BAD_ROW = (
     OverflowError,
 )
 _TRIES = 10
+SANDBOX_BYTES = 190_000_000  # for a page of the largest size that is accepted
 
 OK, UNCHANGED, REFUSED, ERROR = "ok", "unchanged", "refused", "error"
 
@@ -69,7 +70,7 @@ class BatchImporter:
         self._archive = archive
         self._actor = actor
         self._agent = agent
-        self._sandbox = SandboxedReader(agent=agent)
+        self._sandbox = SandboxedReader(agent=agent, memory=SANDBOX_BYTES)
         self._approve = approve
         self._only = only
         self._places: dict[bytes, Place] = {}  # of this batch: a retry appends nothing

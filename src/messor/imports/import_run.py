@@ -25,7 +25,7 @@ from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
 
 BATCH_PAGES = 200
-BATCH_BYTES = 32_000_000
+BATCH_BYTES = 8_000_000
 MAX_RESULTS = 10_000  # listed one by one; beyond that only counted
 
 

@@ -25,7 +25,8 @@ _NO_ADDRESS = (
 )
 _UNTYPED = "text/html"
 # For longer ones a tree may take over a hundred times as much memory.
-MAX_HERE = 2_000_000
+MAX_HERE = 500_000
+MAX_PAGE_BYTES = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,12 @@ class Tangled:
 
 def address(page: SavedPage, now: datetime) -> ImportCandidate:
     """Determine a page's URL; raises a MessorError with the reason if that fails."""
+    if len(page.body) > MAX_PAGE_BYTES:
+        size, most = len(page.body) / 1e6, MAX_PAGE_BYTES // 1_000_000
+        raise UsageError(
+            f"the page has {size:.1f} MB; imported pages may have up to {most} MB. Shorten it, or "
+            "let Messor fetch it"
+        )
     url = parse(page.url) if page.url is not None else own_address(_text(page))
     if url is None and page.url is not None:
         raise UsageError(f"{page.url[:200]!r} is not a web address")

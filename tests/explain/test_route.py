@@ -183,31 +183,38 @@ async def test_when_every_service_fails_the_page_is_tried_again_in_an_hour(
     assert timedelta(minutes=59) < waiting["wait"] < timedelta(hours=2)
 
 
-async def test_a_page_met_while_a_service_is_left_alone_is_tried_again_in_an_hour(
+async def test_a_page_met_while_a_service_is_left_alone_is_tried_less_and_less_often(
     dsn: str, database: Database, tmp_path: Path
 ) -> None:
     async with (
         LittleWeb(tmp_path, {"one.test": ROOMS}) as web,
         Crawl4AIStandIn(render(ROOMS)) as c4,
     ):
-        await holds.hold(database, "crawl4ai", 86_400, "Crawl4AI asks us to slow down.")
         settings = web.settings(crawl4ai_url=c4.base_url)
         await admit(database, HOME, delay=0.01)
-        for hours in range(0, 10, 2):  # however often that happens, it is no failure of the page
-            async with Database(later(dsn, timedelta(hours=hours))) as then:
+        passed = timedelta()
+        for hours in (1, 4, 24, 168, 168):
+            async with Database(later(dsn, passed)) as then:
+                await holds.hold(then, "crawl4ai", 3600, "Crawl4AI asks us to slow down.")
                 await crawl(settings, then)
                 waiting = await then.fetchrow(DUE, HOME)
             assert waiting is not None
+            # However often that happens, it is no failure of the page.
             assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
-            assert timedelta(minutes=59) < waiting["wait"] < timedelta(hours=1, minutes=10)
+            assert timedelta(hours=0.99 * hours) < waiting["wait"] < timedelta(hours=1.11 * hours)
+            passed += waiting["wait"] + timedelta(minutes=1)
         assert c4.asked == []
+        assert web.paths("one.test").count("/") == 5
         why = await explain(database, settings, HOME)
         said = [fact.sentence for fact in why.facts if "by crawl4ai" in fact.sentence]
         assert "Crawl4AI was not used: it is paused for another" in said[-1]
         assert "slow down" in said[-1]
-        async with Database(later(dsn, timedelta(hours=25))) as tomorrow:
-            await crawl(settings, tomorrow)
+        due = [fact.sentence for fact in why.facts if fact.step == "schedule"]
+        assert "none was available 5 times in a row" in due[-1]
+        async with Database(later(dsn, timedelta(days=21))) as afterwards:
+            await crawl(settings, afterwards)
     assert (await outcomes(database))[HOME] == "ok"
+    assert await database.fetchval("SELECT max(waits) FROM messor.crawl_tasks") == 0
 
 
 async def test_a_spent_budget_has_no_site_asked_every_hour(

@@ -55,7 +55,7 @@ UPDATE messor.crawl_tasks t
                      THEN t0.now + make_interval(secs =>
                        CASE WHEN {_NEARER} THEN coalesce(g.due_in, 0) ELSE g.due_in END) END,
        held_due_at = CASE WHEN t.status = 'paused' THEN t0.now + make_interval(secs => g.due_in) END,
-       history = coalesce(g.history, t.history),
+       history = coalesce(g.history, t.history), waits = g.waits,
        retry_count = g.retry_count, refusal = g.refusal, error_message = g.error_message,
        last_fetched_at = CASE WHEN g.fetched THEN t0.now ELSE t.last_fetched_at END,
        completed_at = CASE WHEN g.status = 'completed' THEN t0.now ELSE t.completed_at END,
@@ -69,10 +69,10 @@ UPDATE messor.crawl_tasks t
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
               $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[],
-              $19::bigint[], $20::smallint[])
+              $19::bigint[], $20::smallint[], $21::smallint[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
              fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history,
-             wire_tag, depth)
+             wire_tag, depth, waits)
   JOIN messor.pages p ON p.id = g.page_id
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  CROSS JOIN t0
@@ -221,6 +221,7 @@ async def update_tasks(
             [h.site_response.wire_tag if h.raw_hash and h.site_response else None for h in results]
         ),
         [h.task.depth if h.lane.policy.harvest == "site" else 0 for h in results],
+        [h.schedule.waits for h in results],
     )
 
 

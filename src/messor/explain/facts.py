@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from messor.core.plurals import counted
 from messor.fetch.proxies.registry import ProxyCounts
 from messor.frontier import cadence
 from messor.frontier.cadence import CrawlFrequency
@@ -176,6 +177,11 @@ def schedule_fact(page: Any, harvest: str) -> Fact:
         return Fact("schedule", "no", "cancelled by a person: messor tasks retry")
     if page["due_at"] is not None:
         due = f"{page['status']}, next due {shown(page['due_at'])}"
+        if page["waits"]:
+            due += (
+                f": it needs a rendering provider, and none was available "
+                f"{counted(page['waits'], 'time')} in a row; tried less and less often, see messor doctor"
+            )
         return Fact("schedule", "fact", due)
     if harvest == "asked":
         return Fact("schedule", "later", "not due: this page was not requested")

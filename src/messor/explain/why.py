@@ -38,7 +38,7 @@ PAGE = f"""
 SELECT p.id, p.found_by, o.url AS found_on, {KNOWN_DEPTH_SQL} AS depth, p.found_at, p.category, p.sitemap_lastmod,
        t.kind, t.status, t.outcome, t.due_at, t.retry_count, t.refusal, t.error_message,
        t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, t.crawl_frequency, t.history,
-       t.held_due_at, s.provider AS brought_by, s.crawled_at
+       t.waits, t.held_due_at, s.provider AS brought_by, s.crawled_at
   FROM messor.pages p LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
   LEFT JOIN messor.pages o ON o.id = p.found_on

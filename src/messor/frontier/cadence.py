@@ -18,6 +18,8 @@ from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency
 HOUR = 3600.0
 DEFAULT_FREQUENCY = DAY
 FIRST_RETRY = 60.0  # seconds; four times as long each time
+WAITS = (HOUR, 4 * HOUR, DAY, 7 * DAY)  # for a provider
+_MAX_WAITS = 1_000  # counted
 GONE_FREQUENCY = 7 * DAY  # a missing page is checked again, rarely
 
 FACTOR = 4.0  # maximum factor by which history speeds up or slows down a frequency
@@ -46,6 +48,7 @@ class Schedule(NamedTuple):
     due_in: float | None
     retry_count: int
     history: int | None = None  # None if the fetch did not show whether the page changed
+    waits: int = 0  # consecutive, for a provider that was not available
 
 
 class CrawlFrequency(NamedTuple):
@@ -188,8 +191,13 @@ def after_gone() -> Schedule:
 
 
 def after_waiting(task: Task, seconds: float) -> Schedule:
-    """No provider was available: not a failure of the page, however often it happens."""
-    return Schedule("pending", seconds * spread(task.page_id), task.retry_count)
+    """No provider was available: not a failure of the page, however often it happens.
+
+    The page is fetched by HTTP each time, so it is tried less and less often.
+    """
+    wait = max(seconds, WAITS[min(task.waits, len(WAITS) - 1)])
+    waits = min(task.waits + 1, _MAX_WAITS)
+    return Schedule("pending", wait * spread(task.page_id), task.retry_count, waits=waits)
 
 
 def after_failure(task: Task, domain_frequency: float | None, retry_after: float = 0.0) -> Schedule:

@@ -95,6 +95,7 @@ class CrawlTaskTable(Base):
     wire_tag: Mapped[
         bigint | None
     ]  # hash of the last response as sent: equal bytes are not decoded
+    waits: Mapped[smallint] = column(default="0")  # consecutive, for a provider
 
 
 class RefusedLinkTable(Base):

@@ -39,7 +39,7 @@ DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
        t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level, t.wire_tag,
-       p.found_by = 'manual' AS is_named, d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
+       p.found_by = 'manual' AS is_named, t.waits, d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
        p.sitemap_lastmod IS NOT NULL OR p.found_by = 'sitemap' AS listed
   FROM unnest($1::bigint[]) AS lane (host_id)
   JOIN messor.hosts h ON h.id = lane.host_id JOIN messor.domains d ON d.id = h.domain_id
@@ -156,6 +156,7 @@ class Task:
     track_level: str | None = None  # of its domain
     wire_tag: int | None = None  # of the bytes of its last good response, see fetch.wire
     is_named: bool = False  # requested by a person
+    waits: int = 0  # consecutive, for a provider that was not available
     turns: tuple[RunTask, ...] = ()  # its part in open runs
 
     @property

@@ -8,19 +8,22 @@ import hmac
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import msgspec
 import pytest
 
 from messor.access.csrf import csrf_token
-from messor.access.roles import Role
+from messor.access.roles import Act, Role
 from messor.api.app import SESSION_COOKIE
+from messor.jobs import queries
 from messor.jobs.faults import JobError
+from messor.jobs.redaction import shown_job
 from messor.ops.webhooks import deliver, dispatch
 from messor.settings import Settings
 from messor.store.database import Database
-from tests.api.conftest import api_over, client_of, problem, session_of
+from tests.api.conftest import api_over, client_of, key_of, problem, session_of
 from tests.receiver import Receiver, happen, receiving, settled, working
 
 W = "/api/v1/webhooks"
@@ -224,3 +227,28 @@ async def test_what_was_given_up_goes_on_under_its_own_job(
         assert sent.json()["job_id"] == dead["id"]
         await settled(database, done=1)
     assert len(receiver.got) == 2
+
+
+async def test_audit_events_need_their_own_right(
+    settings: Settings, database: Database, receiver: Receiver, admin: httpx.AsyncClient
+) -> None:
+    scopes = frozenset({Act.WEBHOOKS_MANAGE})
+    key = await key_of(database, Role.ADMIN, scopes=scopes)
+    of_admin = await add(admin, receiver.url)
+    async with client_of(
+        api_over(settings, database), headers={"Authorization": f"Bearer {key}"}
+    ) as client:
+        for types in ([], ["member.created"], ["domain.approved", "login.failed"]):
+            refused = await client.post(W, json={"url": receiver.url, "types": types})
+            problem(refused, 403, "forbidden")
+        made = await add(client, receiver.url, "domain.approved")
+        place = f"{W}/{made['webhook']['id']}"
+        assert (await client.patch(place, json={"types": []})).status_code == 403
+        assert (await client.patch(place, json={"types": ["key.created"]})).status_code == 403
+        assert (await client.patch(place, json={"is_active": False})).status_code == 200
+    await dispatch.dispatch(database)
+    place = f"{W}/{of_admin['webhook']['id']}/deliveries"
+    ids = {one["event_type"]: one["id"] for one in (await admin.get(place)).json()["items"]}
+    job = await queries.get(database, UUID(ids["webhook.added"]))
+    assert "event" in shown_job(job, in_full=True, may_audit=True)["payload"]
+    assert shown_job(job, in_full=True, may_audit=False)["payload"] == {}

@@ -164,7 +164,7 @@ def test_cancel(messor: Messor, dsn: str, ids: dict[str, UUID]) -> None:
     assert messor("jobs", "cancel", str(ids["e"])).err == "1 job cancelled.\n"
     said = messor("jobs", "cancel", "--job-type", "export")
     assert (said.code, is_one_sentence(said)) == (2, True)
-    assert "This would cancel 1 jobs of type export" in said.err
+    assert "This would cancel 1 job of type export" in said.err
     assert messor("jobs", "cancel", "--job-type", "export", "--yes", "--json").json == {
         "cancelled": 1
     }

@@ -64,7 +64,7 @@ def _prepare(dsn: str, folder: Path) -> list[str]:
                 settings = Settings(data_dir=folder)
                 await registry.add(
                     connection, seal_for(settings), AddressGuard(settings.allowed_networks),
-                    url=f"https://hooks.example/{mark('webhook.url')}", types=[], actor="x",
+                    url=f"https://hooks.example/{mark('webhook.url')}", types=[], may_audit=True, actor="x",
                 )  # fmt: skip
                 await plant_work(connection, LOCAL_ADMIN)
             return [str(row["id"]) for row in await database.fetch("SELECT id FROM messor.jobs")]

@@ -116,6 +116,9 @@ def test_a_searxng_whose_engines_are_all_dead_is_told(
         monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SEARXNG__URL", searxng.base_url)
         said = messor("scout", "search", "funding", "--json")
         assert said.json["searches"].keys() == {"waiting"}
+        checks = {check["name"]: check for check in messor("doctor", "--json").json}
+        assert checks["search engines"]["state"] == "note"
+        assert "google: Suspended: CAPTCHA" in checks["search engines"]["found"]
         assert said.code != 0
         assert "google: Suspended: CAPTCHA" in said.err
         assert "are still due. Check the engines: messor doctor" in said.err

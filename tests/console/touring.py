@@ -96,7 +96,7 @@ async def _tell_and_save(database: Database, admin: Principal, settings: Setting
     async with database.transaction() as connection:
         hook, _ = await registry.add(
             connection, seal_for(settings), AddressGuard(settings.allowed_networks),
-            url="https://example.org/hook", types=["domain.approved"], actor=admin.actor,
+            url="https://example.org/hook", types=["domain.approved"], may_audit=True, actor=admin.actor,
         )  # fmt: skip
         await dispatch.ping(connection, hook, actor=admin.actor)
         for name in ("domains", "review", "tasks"):

@@ -48,6 +48,7 @@ async def add_webhook(database: Database, seal: Seal) -> tuple[UUID, str]:
             AddressGuard(AllowedNetworks()),
             url="https://example.com/hook",
             types=[],
+            may_audit=True,
             actor=TESTER,
         )
     return made.id, secret

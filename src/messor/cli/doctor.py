@@ -267,7 +267,7 @@ def _check_of(name: str, masked: str, standing: health.ServiceHealth, variable: 
 
 
 async def _engines(settings: Settings) -> DoctorCheck:
-    """Send each search engine an empty request with its key."""
+    """Send each search engine an empty request with its key; a free one also a search."""
     if not settings.search_engines:
         return DoctorCheck(
             "search engines", "ok", "not configured; set MESSOR_SEARCH_ENGINES to use some"
@@ -279,12 +279,16 @@ async def _engines(settings: Settings) -> DoctorCheck:
     try:
         unproven = [one.name for one in engines if one.engine.probe() is None]
         troubles = {one.name: await one.engine.trouble() for one in engines}
+        doubts = [await one.engine.doubt() for one in engines if troubles[one.name] is None]
     finally:
         for one in engines:
             await one.engine.close()
     bad = [trouble for trouble in troubles.values() if trouble is not None]
     if bad:
         return DoctorCheck("search engines", "bad", " ".join(bad), "correct MESSOR_SEARCH_ENGINES")
+    if silent := [doubt for doubt in doubts if doubt is not None]:
+        mend = "enable other engines in its settings, or wait until they respond again"
+        return DoctorCheck("search engines", "note", " ".join(silent), mend)
     if unproven:
         found = f"{', '.join(unproven)} cannot be checked without a search"
         return DoctorCheck("search engines", "note", found)

@@ -13,6 +13,7 @@ import click
 from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, with_database
+from messor.core.plurals import counted
 from messor.core.terminal import say
 from messor.errors import NotFoundError, UsageError
 from messor.jobs import dead_letters, queries
@@ -84,7 +85,7 @@ def show(job_id: UUID, as_json: bool) -> None:
       messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
     """
     job = run(with_database(lambda database: queries.get(database, job_id)))
-    found = shown_job(job, in_full=True)
+    found = shown_job(job, in_full=True, may_audit=True)
     del found["is_cut"]
     if as_json:
         print_json(found)
@@ -266,11 +267,11 @@ async def _cancel(
     if job_type is not None:
         counts = (await queue.counts(database)).get(job_type, {})
         found = counts.get("queued", 0) + counts.get("running", 0)
-        _require_confirmation(f"cancel {found:,} jobs of type {job_type}", yes=yes)
+        _require_confirmation(f"cancel {counted(found, 'job')} of type {job_type}", yes=yes)
         done = await queue.cancel_type(database, job_type)
     else:
         if len(job_ids) > 1:
-            _require_confirmation(f"cancel up to {len(job_ids):,} jobs", yes=yes)
+            _require_confirmation(f"cancel up to {counted(len(job_ids), 'job')}", yes=yes)
         async with database.transaction() as connection:
             done = len(await queue.cancel(connection, job_ids))
     if done:
@@ -284,7 +285,7 @@ def _report(outcome: str, count: int, as_json: bool) -> None:
     if as_json:
         print_json({outcome: count})
     else:
-        say(f"{count:,} {'job' if count == 1 else 'jobs'} {outcome}.")
+        say(f"{counted(count, 'job')} {outcome}.")
 
 
 def _row(line: JobRow) -> tuple[object, ...]:

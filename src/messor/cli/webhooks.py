@@ -55,7 +55,7 @@ def add(url: str, types: tuple[str, ...], as_json: bool) -> None:
     made, secret = run(
         transact(
             lambda connection: registry.add(
-                connection, seal, guard, url=url, types=types, actor=LOCAL_ADMIN
+                connection, seal, guard, url=url, types=types, may_audit=True, actor=LOCAL_ADMIN
             )
         )
     )
@@ -129,7 +129,7 @@ def types(webhook: UUID, types: tuple[str, ...], all_types: bool, as_json: bool)
         run(
             transact(
                 lambda connection: registry.change(
-                    connection, webhook, types=types, actor=LOCAL_ADMIN
+                    connection, webhook, types=types, may_audit=True, actor=LOCAL_ADMIN
                 )
             )
         ),
@@ -217,7 +217,7 @@ def _switch(webhook_id: UUID, *, is_active: bool) -> Webhook:
     return run(
         transact(
             lambda connection: registry.change(
-                connection, webhook_id, is_active=is_active, actor=LOCAL_ADMIN
+                connection, webhook_id, is_active=is_active, may_audit=True, actor=LOCAL_ADMIN
             )
         )
     )

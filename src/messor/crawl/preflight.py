@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from messor.core.plurals import counted
 from messor.crawl.page_result import PageResult
 from messor.fetch.failures import is_unconnected
 from messor.fetch.gates import judge
@@ -238,7 +239,7 @@ def _size(report: PreflightReport) -> str:
     if report.sitemap_sitemaps:
         return f"; its sitemap lists {report.sitemap_sitemaps} further sitemaps"
     if report.sitemap_urls is not None:
-        return f"; its sitemap lists {report.sitemap_urls} pages"
+        return f"; its sitemap lists {counted(report.sitemap_urls, 'page')}"
     return "; it has no sitemap"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from messor.core import clock
+from messor.core.plurals import counted
 from messor.errors import UsageError
 from messor.explain import facts as say
 from messor.explain.facts import Fact
@@ -176,7 +177,9 @@ def _state_facts(page: Any) -> list[Fact]:
     if page["deaths"]:
         facts.append(
             Fact(
-                "cage", "fact", f"it crashed its reader {page['deaths']} times: read in the sandbox"
+                "cage",
+                "fact",
+                f"it crashed its reader {counted(page['deaths'], 'time')}: read in the sandbox",
             )
         )
     if page["refusal"]:

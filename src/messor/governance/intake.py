@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from messor.core.plurals import counted
 from messor.errors import ConflictError, UsageError
 from messor.frontier import tasks
 from messor.governance import admission, preflight
@@ -167,7 +168,7 @@ async def plant(connection: Connection, domain: Domain, url: Url) -> int:
     known = await connection.fetchval(KNOWN_PAGE, url.authority, url_hash(url))
     if not known and domain.pages_known >= domain.page_budget:
         raise ConflictError(
-            f"{domain.domain} has reached its budget of {domain.pages_known} pages. "
+            f"{domain.domain} has reached its budget of {counted(domain.pages_known, 'page')}. "
             f"Raise it: messor domains configure {domain.domain} --page-budget …"
         )
     page_id = await admission.plant(connection, domain, url, found_by="manual")

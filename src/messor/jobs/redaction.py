@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from messor.core.masking import mask, mask_text
+from messor.ledger.queries import is_audit
 
 # Payload fields visible to everyone who may view jobs. All others need the right to act on jobs: a
 # webhook's payload is an event, which may be an audit event.
@@ -14,12 +15,15 @@ OPEN_FIELDS = frozenset(
 TEXTS = ("target_url", "dedupe_key", "dead_reason")
 
 
-def shown_job(job: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
+def shown_job(job: dict[str, Any], *, in_full: bool, may_audit: bool) -> dict[str, Any]:
     """A copy of the result of `queries.get`; `in_full` for those who may act on jobs.
+
+    Without `may_audit` the payload of a job that carries an audit event stays closed.
 
     `is_cut` says whether payload fields were left out.
     """
     payload = job["payload"] or {}
+    in_full = in_full and (may_audit or not _is_audit(payload))
     open_part = payload if in_full else {k: v for k, v in payload.items() if k in OPEN_FIELDS}
     texts = {name: _text(job.get(name)) for name in TEXTS if name in job}
     return {
@@ -30,6 +34,11 @@ def shown_job(job: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
         "result_json": mask(job["result_json"]),
         "errors": [_error(error, in_full=in_full) for error in job["errors"]],
     }
+
+
+def _is_audit(payload: dict[str, Any]) -> bool:
+    event = payload.get("event")
+    return isinstance(event, dict) and is_audit(str(event.get("type")))
 
 
 def _error(error: dict[str, Any], *, in_full: bool) -> dict[str, Any]:

@@ -27,6 +27,11 @@ _AUDIT_LIST = ", ".join(f"'{kind}'" for kind in ADMIN_GROUPS)
 START = Position("0", "0")  # of the ledger
 
 
+def is_audit(event_type: str) -> bool:
+    """Whether an event is visible only with the right to read the audit log."""
+    return event_type.partition(".")[0] in ADMIN_GROUPS
+
+
 @dataclass(frozen=True, slots=True)
 class ListedEvent:
     """An event with the name of its domain; the id is its position in the ledger."""

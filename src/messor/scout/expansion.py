@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from messor.core.plurals import counted
 from messor.ledger.events import Event, record
 from messor.scout.keywords import normal
 from messor.scout.words import Phrases, content_stems
@@ -85,7 +86,7 @@ class DriftControl:
         words = content_stems(text)
         count = len(text.split())
         if not WORDS[0] <= count <= WORDS[1] or len(text) > MAX_LENGTH or not words:
-            return 1.0, f"it has {count} words; {WORDS[0]} to {WORDS[1]} are allowed"
+            return 1.0, f"it has {counted(count, 'word')}; {WORDS[0]} to {WORDS[1]} are allowed"
         drift = 1 - len(words & self._known) / len(words)
         against = self._against.found_in(text)
         if against:

@@ -57,7 +57,9 @@ async def show_job_stats(context: ContextDep) -> JobStats:
 async def show_job(job_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> JobOut:
     """Get a job from the queue or the history, with its latest errors."""
     found = await queries.get(database, job_id)
-    job = shown_job(found, in_full=principal.may(Act.JOBS_CONTROL))
+    job = shown_job(
+        found, in_full=principal.may(Act.JOBS_CONTROL), may_audit=principal.may(Act.AUDIT_READ)
+    )
     names = JobErrorOut.model_fields
     errors = [JobErrorOut(**{name: one[name] for name in names}) for one in job["errors"]]
     shown = {name: job[name] for name in _JOB_FIELDS}

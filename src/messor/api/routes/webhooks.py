@@ -49,6 +49,7 @@ async def add_webhook(
         AddressGuard(context.settings.allowed_networks),
         url=given.url,
         types=given.types,
+        may_audit=principal.may(Act.AUDIT_READ),
         actor=principal.actor,
     )
     response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
@@ -71,7 +72,12 @@ async def change_webhook(
     if given.types is None and given.is_active is None:
         raise UsageError("Specify types or is_active.")
     return await registry.change(
-        connection, webhook_id, types=given.types, is_active=given.is_active, actor=principal.actor
+        connection,
+        webhook_id,
+        types=given.types,
+        is_active=given.is_active,
+        may_audit=principal.may(Act.AUDIT_READ),
+        actor=principal.actor,
     )
 
 

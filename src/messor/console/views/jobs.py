@@ -37,7 +37,7 @@ async def show(call: ConsoleRequest) -> Response:
     if job_id is None:
         raise NotFoundError("No such job.")
     found = await queries.get(call.context.database, job_id)
-    job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL))
+    job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL), may_audit=call.may(Act.AUDIT_READ))
     return await call.page("jobs/job.html", job=job)
 
 

@@ -41,6 +41,7 @@ async def add(call: ConsoleRequest) -> Response:
                 guard,
                 url=call.form.text("url"),
                 types=_types(call),
+                may_audit=call.may(Act.AUDIT_READ),
                 actor=call.actor,
             )
     except (UsageError, UnavailableError) as error:
@@ -75,17 +76,31 @@ async def change(call: ConsoleRequest) -> Response:
 
 
 async def _pause(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
-    await registry.change(connection, webhook.id, is_active=False, actor=call.actor)
+    await registry.change(
+        connection,
+        webhook.id,
+        is_active=False,
+        may_audit=call.may(Act.AUDIT_READ),
+        actor=call.actor,
+    )
     return f"{webhook.url} was paused."
 
 
 async def _resume(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
-    await registry.change(connection, webhook.id, is_active=True, actor=call.actor)
+    await registry.change(
+        connection, webhook.id, is_active=True, may_audit=call.may(Act.AUDIT_READ), actor=call.actor
+    )
     return f"{webhook.url} was resumed and receives new events."
 
 
 async def _choose(connection: Connection, call: ConsoleRequest, webhook: Webhook) -> str:
-    changed = await registry.change(connection, webhook.id, types=_types(call), actor=call.actor)
+    changed = await registry.change(
+        connection,
+        webhook.id,
+        types=_types(call),
+        may_audit=call.may(Act.AUDIT_READ),
+        actor=call.actor,
+    )
     return f"{webhook.url} now receives {', '.join(changed.types) or 'all event types'}."
 
 

@@ -13,6 +13,7 @@ from datetime import datetime
 from ipaddress import ip_address
 from uuid import UUID
 
+from messor.access.errors import ForbiddenError
 from messor.core.ids import new_id
 from messor.core.masking import mask_path
 from messor.errors import NotFoundError, UsageError
@@ -99,6 +100,15 @@ def check_types(types: Sequence[str]) -> list[str]:
     return sorted(set(types))
 
 
+def check_readable(types: Sequence[str], *, may_audit: bool) -> None:
+    """Raise ForbiddenError if events are wanted that need the right to read the audit log."""
+    if not may_audit and (not types or any(map(queries.is_audit, types))):
+        raise ForbiddenError(
+            "Logins and changes of members, keys and webhooks need audit.read. Name other event "
+            "types."
+        )
+
+
 async def add(
     connection: Connection,
     seal: Seal,
@@ -106,9 +116,11 @@ async def add(
     *,
     url: str,
     types: Sequence[str],
+    may_audit: bool,
     actor: str,
 ) -> tuple[Webhook, str]:
     """Add a webhook that receives events from now on; returns it with its secret."""
+    check_readable(types, may_audit=may_audit)
     target, wanted = check_url(url, guard), check_types(types)
     if await connection.fetchval("SELECT count(*) FROM messor.webhooks") >= MAX_WEBHOOKS:
         raise UsageError(f"There are already {MAX_WEBHOOKS} webhooks; remove one first.")
@@ -141,9 +153,12 @@ async def change(
     *,
     types: Sequence[str] | None = None,
     is_active: bool | None = None,
+    may_audit: bool,
     actor: str,
 ) -> Webhook:
     """Change the types, deactivate or reactivate."""
+    if types is not None:
+        check_readable(types, may_audit=may_audit)
     wanted = None if types is None else check_types(types)
     now = await queries.newest(connection)
     row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, now.value, int(now.key))

@@ -122,6 +122,10 @@ class Engine:
             return None
         return self.endpoint.scrub(refused.sentence)
 
+    async def doubt(self) -> str | None:
+        """Why the engine returns no results although it can be used; None if it does, or unknown."""
+        return None
+
     def said(self, value: Any) -> str:
         return said_by(value) if isinstance(value, Mapping) else ""
 

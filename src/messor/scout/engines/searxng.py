@@ -21,6 +21,8 @@ from messor.scout.engines.model import (
 )
 from messor.scout.engines.values import phrases, results, rows, table_of, text
 
+TRIAL_QUERY = "wikipedia"
+
 
 class SearXNG(Engine):
     name = "searxng"
@@ -44,6 +46,14 @@ class SearXNG(Engine):
         return EngineRequest(
             "search", {"format": "json"}, self.bearer() if self.endpoint.key else {}
         )
+
+    async def doubt(self) -> str | None:
+        """A search costs nothing here, and shows whether any of its engines responds."""
+        try:
+            self.parse(await self.search(TRIAL_QUERY, SearchProfile()))
+        except SearchFaultError as fault:
+            return fault.sentence
+        return None
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status == 403:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from messor.core.plurals import counted
 from messor.scout.judges.bystanders import Bystanders
 from messor.scout.judges.compounds import CompoundTerms
 from messor.scout.judges.model import Opinion, SearchResult
@@ -190,7 +191,7 @@ class FreshnessJudge:
         now = self._now()
         if result.published_at is not None:
             days = max((now - result.published_at).days, 0)
-            return Opinion(round(math.exp(-days / 730), 3), f"it is {days} days old")
+            return Opinion(round(math.exp(-days / 730), 3), f"it is {counted(days, 'day')} old")
         text = _BEGAN.sub(" ", f"{result.title} {result.snippet}")
         years = [int(year) for year in _YEAR.findall(text)]
         if not years:

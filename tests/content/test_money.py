@@ -16,6 +16,7 @@ BAR = 0.97
 @pytest.mark.parametrize(
     "text, amount, sign, code",
     [
+        ("11,11.90 €", "11.90", "€", "EUR"),  # a count and a price in elements of their own
         ("1.299,00 €", "1299.00", "€", "EUR"),
         ("$1,299.00", "1299.00", "$", None),
         ("US$ 5", "5", "US$", "USD"),

@@ -248,11 +248,22 @@ def _to_amount(number: str, decimal: str | None) -> Decimal | None:
     number = number.replace("٫", ".").replace("٬", "'")
     point = _decimal_at(number, decimal)
     whole, fraction = (number, "") if point < 0 else (number[:point], number[point + 1 :])
+    if (cut := _foreign_digits(whole)) and decimal is None:
+        whole = whole[cut:]
     digits = "".join(filter(str.isdecimal, whole)) or "0"
     fraction = "".join(filter(str.isdecimal, fraction))
     if len(digits) + len(fraction) > _MAX_DIGITS:
         return None
     return Decimal(f"{digits}.{fraction}" if fraction else digits)
+
+
+def _foreign_digits(whole: str) -> int:
+    """Return where the amount begins in the whole part of "11,11.90", whose group has two digits.
+
+    The comma stood between two numbers, such as a count and a price in elements of their own.
+    """
+    start = max(map(whole.rfind, ".,")) + 1
+    return start if len(whole) - start < 3 else 0
 
 
 def _decimal_at(number: str, decimal: str | None) -> int:

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-revision = "002"
+revision = "002_provider_waits"
 down_revision = "001_baseline"
 branch_labels = None
 depends_on = None

@@ -115,10 +115,11 @@ async def test_a_shorter_way_lowers_the_depth_and_a_longer_one_does_not(
         await pages.add(connection, [replace(page, depth=5, due=False)], ids, [])
         await connection.execute("UPDATE messor.crawl_tasks SET etag = 'one'")
         await pages.add(connection, [replace(page, depth=6)], ids, [])
-        assert tuple(await connection.fetchrow(stored)) == (5, None, "one")
+        (row,) = await connection.fetch(stored)
+        assert tuple(row) == (5, None, "one")
         await connection.execute("UPDATE messor.lanes SET due_at = NULL, claim_at = NULL")
         await pages.add(connection, [replace(page, depth=2)], ids, [])
-        row = await connection.fetchrow(stored)
+        (row,) = await connection.fetch(stored)
         # Within its domain's depth it is due, and read although it may be unchanged.
         assert (row["depth"], row["due_at"] is None, row["etag"]) == (2, False, None)
     assert (await lane_row(database, host_id))["claim_at"] is not None

@@ -131,7 +131,7 @@ async def test_what_a_model_has_more_becomes_a_migration(
     await raw.close()
     less = await catalogue(dsn, DECLARED)
     await alembic(dsn, "revision", "--autogenerate", "-m", "Alarms are back!", ini=ini)
-    assert (migrations / "versions" / "002_alarms_are_back.py").exists()
+    assert (migrations / "versions" / "003_alarms_are_back.py").exists()
     await alembic(dsn, "upgrade", "head", ini=ini)
     assert await catalogue(dsn, DECLARED) == declared
     await alembic(dsn, "downgrade", "-1", ini=ini)

@@ -151,7 +151,7 @@ class Adder:
         self._gathered = 0
 
     async def take(self, lane: Lane, task: Task, url: Url, hrefs: list[str]) -> None:
-        known = self._link_filter.known_hrefs(url, lane)
+        known = self._link_filter.known_hrefs(url, lane, task)
         written = list(dict.fromkeys([href for href in hrefs if href not in known]))
         links = LinkResolver(url, self._cache).resolve(written)
         reading = PageReading(url.href, url.href, hrefs=written, anchors=[""] * len(written))
@@ -173,7 +173,9 @@ class Adder:
             admitted, _ = await pages.admit_patterns(connection, admitted, self._ids, 160)
             await pages.add(connection, admitted, self._ids, [held])
         for host in {page.host for page in found}:
-            self._seen.learn(host, [page.url_hash for page in found if page.host == host])
+            self._seen.learn(
+                host, {page.url_hash: page.depth for page in found if page.host == host}
+            )
 
 
 async def link_ms(

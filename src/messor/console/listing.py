@@ -31,6 +31,7 @@ class Control:
     kind: Literal["text", "number", "choice"]
     value: str
     choices: tuple[tuple[str, str], ...] = ()  # value and label
+    is_set: bool = False  # by the URL, not by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ def _controls(
                 kind,
                 value or ("" if field.default is None else str(field.default)),
                 tuple((one, words.get(one, _words(one))) for one in offered),
+                is_set=bool(value),
             )
         )
     return found

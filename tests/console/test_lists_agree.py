@@ -32,6 +32,14 @@ class Place(NamedTuple):
 
 PLACES = {
     "domains": Place("/domains", "domains list", "/domains"),
+    "records": Place("/records", "records list", "/records"),
+    "record changes": Place(
+        "/records/{record_id}/changes", "records changes", None, ("record_id",)
+    ),
+    "products": Place("/products", "products list", "/products"),
+    "product prices": Place(
+        "/products/{product_id}/prices", "products prices", None, ("product_id",)
+    ),
 }
 
 

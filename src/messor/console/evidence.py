@@ -11,7 +11,7 @@ import msgspec
 
 from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
-from messor.records.queries import TITLES
+from messor.records.queries import TITLES, Proof, RecordField
 
 MAX_VALUE = 2_000  # characters shown
 MAX_QUOTE = 240
@@ -40,7 +40,9 @@ class DisplayField:
     place: str  # URL of the snapshot, scrolled to the quote where possible
 
 
-def display_fields(fields: Mapping[str, Any], page_id: int, snapshot_id: int) -> list[DisplayField]:
+def display_fields(
+    fields: Mapping[str, RecordField], page_id: int, snapshot_id: int
+) -> list[DisplayField]:
     """The fields of a record: titles first, long texts last."""
     place = f"/pages/{page_id}/snapshots/{snapshot_id}"
     made = [_field(name, fields[name], place) for name in sorted(fields, key=_rank)]
@@ -51,19 +53,19 @@ def _rank(name: str) -> tuple[int, str]:
     return (TITLES.index(name) if name in TITLES else len(TITLES), name)
 
 
-def _field(name: str, field: Mapping[str, Any], place: str) -> DisplayField:
-    evidence = field.get("evidence") or {}
-    literal, method = str(evidence.get("quote", "")), str(evidence.get("method", ""))
+def _field(name: str, field: RecordField, place: str) -> DisplayField:
+    evidence = field.evidence or Proof("", "")
+    literal, method = evidence.quote, evidence.method
     source, _, how = method.partition(":")
     words = f"{SOURCES.get(source, source)}, as {how.replace('_', ' ')}" if how else source
     return DisplayField(
         name.replace("_", " "),
-        as_text(field.get("value")),
-        field.get("confidence"),
+        as_text(field.value),
+        field.confidence,
         literal[:MAX_QUOTE],
         literal[MAX_QUOTE:],
         words,
-        str(evidence.get("path", "")),
+        evidence.path,
         place if source in JSON_SOURCES else place + text_fragment(from_html(literal)),
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -70,17 +70,25 @@ DomainText = Annotated[str, Field(max_length=2_000), AfterValidator(domain_of)]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order of a list: an expression that is never NULL, and its type in PostgreSQL."""
+    """One order of a list: an expression, which no listed row may have as NULL, and its type in
+    PostgreSQL.
+    """
 
     sql: str
     type: str
     label: str  # for people, such as "Newest first"
     descending: bool = False
+    only: str = ""  # condition of the rows that the order lists; the others are left out
 
 
-def both_ways(name: str, sql: str, type_: str, up: str, down: str) -> dict[str, Order]:
+def both_ways(
+    name: str, sql: str, type_: str, up: str, down: str, *, only: str = ""
+) -> dict[str, Order]:
     """An expression as two orders: `name`, and `-name` for descending."""
-    return {name: Order(sql, type_, up), f"-{name}": Order(sql, type_, down, descending=True)}
+    return {
+        name: Order(sql, type_, up, only=only),
+        f"-{name}": Order(sql, type_, down, descending=True, only=only),
+    }
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True):
@@ -171,7 +179,7 @@ class Listing(Generic[Item, Given]):
 
     async def count(self, source: Source, filters: Given, most: int = MAX_COUNTED) -> int:
         """The number of matches; `most + 1` means more than `most`."""
-        values = _Values()
+        values = Values()
         conditions = [*values.conditions(filters, indexed=True), *values.conditions(filters)]
         found: int = await source.fetchval(
             f"""SELECT count(*)::int FROM (SELECT FROM {self.table} {self.alias}
@@ -183,9 +191,10 @@ class Listing(Generic[Item, Given]):
     async def _select(
         self, source: Source, filters: Given, order: str, after: Position | None, limit: int
     ) -> tuple[list[Item], Position | None]:
-        by, key, values = self.orders[order], f"{self.alias}.{self.key}", _Values()
+        by, key, values = self.orders[order], f"{self.alias}.{self.key}", Values()
         direction = "DESC" if by.descending else "ASC"
         within = [*values.conditions(filters, indexed=True), *self._beyond(by, after, values)]
+        within += [by.only] if by.only else []
         scanned = f"""SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
                  WHERE {_all(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
         known = len(values)
@@ -210,7 +219,7 @@ class Listing(Generic[Item, Given]):
             return items, reached
         return items, await self._edge(source, scanned, values[:known]) if bound else None
 
-    def _beyond(self, by: Order, after: Position | None, values: _Values) -> list[str]:
+    def _beyond(self, by: Order, after: Position | None, values: Values) -> list[str]:
         if after is None:
             return []
         value = f"{values.add(after.value)}::text::{by.type}"
@@ -255,19 +264,23 @@ def _foreign_cursor() -> UsageError:
     return UsageError("The cursor is invalid for this list; request the list without a cursor.")
 
 
-class _Values(list[Any]):
+class Values(list[Any]):
     """The parameters of a statement, and the conditions that refer to them."""
 
     def add(self, value: Any) -> str:
         self.append(value)
         return f"${len(self)}"
 
-    def conditions(self, filters: Filters, *, indexed: bool = False) -> list[str]:
+    def conditions(
+        self, filters: Filters, *, indexed: bool = False, without: Collection[str] = ()
+    ) -> list[str]:
         """The conditions of the filters that are given and have an index, or none."""
         found = []
         for name, field in type(filters).model_fields.items():
             value, extra = getattr(filters, name), field.json_schema_extra
-            if value is None or not isinstance(extra, dict) or extra["indexed"] is not indexed:
+            if value is None or name in without or not isinstance(extra, dict):
+                continue
+            if extra["indexed"] is not indexed:
                 continue
             sql: Any = extra["sql"]
             found.append(sql.replace("{}", self.add(value)) if isinstance(sql, str) else sql[value])

@@ -24,7 +24,7 @@ from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
 from messor.politeness import hosts
 from messor.records import queries as records
-from messor.records.queries import RecordFilter
+from messor.records.queries import RECORDS, RecordFilter
 from messor.registry import domains, notes, review
 from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, RANGES
@@ -104,13 +104,13 @@ async def show_pages(call: ConsoleRequest) -> Response:
 async def show_records(call: ConsoleRequest) -> Response:
     """Record counts by kind, and the newest records."""
     database, domain = call.context.database, await _domain(call)
-    newest = await records.records(database, RecordFilter(domain=domain.domain), limit=NEWEST)
+    newest = await RECORDS.read(database, RecordFilter(domain=domain.domain), limit=NEWEST)
     return await _page(
         call,
         domain,
         "domain/records.html",
         kinds=await records.of_domain(database, domain.id),
-        rows=newest.records,
+        rows=newest.items,
         tone=evidence.tone,
     )
 

@@ -74,14 +74,21 @@ def list_records(**given: Any) -> None:
 @records.command(name="changes")
 @click.argument("record_id", type=ID)
 @list_options(RECORD_CHANGES, without=("record_id",))
-def list_changes(**given: Any) -> None:
+def list_changes(record_id: int, **given: Any) -> None:
     """List the changes of a record and its fields.
 
     \b
     Example:
       messor records changes 17
     """
-    show_list(RECORD_CHANGES, given, CHANGE_HEAD, _change_row, empty="No changes.")
+    show_list(
+        RECORD_CHANGES,
+        {"record_id": record_id, **given},
+        CHANGE_HEAD,
+        _change_row,
+        empty="No changes.",
+        check=lambda database: queries.record(database, record_id),
+    )
 
 
 @records.command(name="show")
@@ -142,14 +149,21 @@ def list_products(**given: Any) -> None:
 @products.command(name="prices")
 @click.argument("product_id", type=ID)
 @list_options(PRODUCT_PRICES, without=("product_id",))
-def list_prices(**given: Any) -> None:
+def list_prices(product_id: int, **given: Any) -> None:
     """List the price history of a product: one row per change of price or availability.
 
     \b
     Example:
       messor products prices 4
     """
-    show_list(PRODUCT_PRICES, given, PRICE_HEAD, _price_row, empty="No prices.")
+    show_list(
+        PRODUCT_PRICES,
+        {"product_id": product_id, **given},
+        PRICE_HEAD,
+        _price_row,
+        empty="No prices.",
+        check=lambda database: product_queries.product(database, product_id),
+    )
 
 
 @products.command(name="show")

@@ -12,6 +12,7 @@ import binascii
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 import asyncpg
@@ -65,6 +66,11 @@ def domain_of(text: str) -> str:
     return name
 
 
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_aware)]  # without a zone it is UTC
 DomainText = Annotated[str, Field(max_length=2_000), AfterValidator(domain_of)]
 
 
@@ -162,7 +168,7 @@ class Listing(Generic[Item, Given]):
             if after is None:
                 raise
             raise _foreign_cursor() from error  # a value that is not of the order's type
-        following = None if reached is None else self._cursor(filters, order, reached)
+        following = None if reached is None else self.cursor_at(reached, filters, order)
         return ListPage.model_construct(items=items, next=following)
 
     async def all(
@@ -243,8 +249,8 @@ class Listing(Generic[Item, Given]):
         text = f"{self.name}\n{order}\n{filters!r}".encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()[:12]
 
-    def _cursor(self, filters: Given, order: str, place: Position) -> str:
-        raw = msgspec.json.encode((self._stamp(filters, order), place))
+    def cursor_at(self, place: Position, filters: Given, order: str | None = None) -> str:
+        raw = msgspec.json.encode((self._stamp(filters, order or self.default_order), place))
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def _position(self, filters: Given, order: str, cursor: str | None) -> Position | None:

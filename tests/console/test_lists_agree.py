@@ -18,6 +18,7 @@ from messor.cli.main import cli
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Listing
+from messor.verticals import files, verticals
 from tests.console.conftest import Visitor
 from tests.crawling import admit
 
@@ -41,6 +42,12 @@ PLACES = {
     "pages": Place("/pages", "pages", "/domains/shop.example/pages", owner=("domain",)),
     "snapshots": Place("/pages/{page_id}/snapshots", "snapshots", None, ("page_id",)),
     "fetches": Place("/fetches", "fetches", "/domains/shop.example/fetches", owner=("domain",)),
+    "flags": Place(
+        "/verticals/{vertical}/flags", "relevance list", "/verticals/funding/flags", ("vertical",)
+    ),
+    "unproductive pages": Place(
+        "/unproductive-pages", "relevance unproductive", "/unproductive-pages"
+    ),
     "tasks": Place("/tasks", "tasks list", "/tasks"),
     "batches": Place("/batches", "tasks batches", "/batches"),
     "batch errors": Place("/batches/{batch_id}/errors", "tasks errors", None, ("batch_id",)),
@@ -113,6 +120,8 @@ async def test_the_console_offers_what_the_listing_declares(
 ) -> None:
     listing, place = LISTINGS[name], PLACES[name]
     await admit(database, "shop.example")
+    async with database.transaction() as connection:
+        await verticals.apply(connection, files.shipped("funding"), actor="ann")
     page = await admin.get(f"{place.console}?all=1")
     assert page.status == 200
     form = re.search(r'<form class="filters.*?</form>', page.text, re.DOTALL)

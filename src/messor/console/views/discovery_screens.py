@@ -7,6 +7,7 @@ from messor.console.views import (
     discovery,
     keyword_growth,
     keywords,
+    relevance,
     scores,
     serps,
     verticals,
@@ -14,6 +15,7 @@ from messor.console.views import (
 
 SCREENS = (
     *verticals.SCREENS,
+    *relevance.SCREENS,
     *keywords.SCREENS,
     *keyword_growth.SCREENS,
     *keywords.ONE,

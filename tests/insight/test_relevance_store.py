@@ -184,14 +184,14 @@ async def test_reviewers_are_shown_what_is_nearest_to_even(database: Database) -
 async def count_without(database: Database, domain_id: UUID, kind: str) -> int:
     """How many pages would be put off if only records of this kind counted."""
     counted = 0
-    with suppress(RolledBack):
+    with suppress(RolledBackError):
         async with database.transaction() as connection:
             counted = await put_off(connection, domain_id=domain_id, kinds=[kind])
-            raise RolledBack
+            raise RolledBackError
     return counted
 
 
-class RolledBack(Exception):
+class RolledBackError(Exception):
     """Ends a transaction without effect."""
 
 

@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     min_free_disk: str = Field(
         default="5%",
         pattern=r"^\s*\d+(\.\d+)?\s*(%|[KMGTkmgt]?[Bb])?\s*$",
-        description="Free disk space below which fetching and extraction pause: percentage or size",
+        description="Free disk space below which fetching and extraction pause: percentage, or size such as 2GB",
     )
     worker_memory_mb: int = Field(
         default=1024,
@@ -180,7 +180,7 @@ class Settings(BaseSettings):
     )
     two_factor: Literal["optional", "required"] = Field(
         default="optional",
-        description="Whether members who log in with a password need a second factor",
+        description="Whether members who log in with a password need a second factor: optional or required",
     )
     oidc_issuer: str | None = Field(
         default=None,
@@ -199,7 +199,7 @@ class Settings(BaseSettings):
     )
     oidc_join: Literal["viewer", "submitter", "reviewer"] | None = Field(
         default=None,
-        description="Role for OpenID Connect users who are not members yet; empty: refuse them",
+        description="Role for OpenID Connect users who are not members yet: viewer, submitter or reviewer; empty: refuse them",
     )
     listen_connections: int = Field(
         default=512, ge=16, description="Maximum concurrent connections to the console and API"
@@ -386,11 +386,11 @@ class Settings(BaseSettings):
     )
     log_level: str | None = Field(
         default=None,
-        description="debug, info, warning or error, for single rooms too: info,fetch=debug; by "
-        "default info for `messor up` and `messor worker`, warning for other commands",
+        description="Log level: debug, info, warning or error, optionally per room: info,fetch=debug; "
+        "empty: info for `messor up` and `messor worker`, warning for other commands",
     )
     log_format: Literal["text", "json"] = Field(
-        default="text", description="Log lines for people, or one JSON object per line"
+        default="text", description="Format of log lines: text, or json (one object per line)"
     )
 
     service_timeout: float = Field(

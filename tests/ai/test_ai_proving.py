@@ -8,9 +8,9 @@ import pytest
 
 from messor.ai import LocalModelPage, Subject
 from messor.ai.prompt_files import prompt
-from messor.ai.questions import KINDS, answer_schema, check_answer, fields_of
+from messor.ai.questions import KINDS, answer_schema, check_answer, kind_of
+from messor.content.kinds import KINDS as DECLARED
 from messor.content.records import unsupported
-from messor.content.schemas import problems
 from messor.errors import UsageError
 from messor.store.database import Database
 from simweb.services.model import ModelStandIn
@@ -34,7 +34,7 @@ async def said(
         reading = await b.reader.read(LocalModelPage(view), SUBJECT, [kind])
         for record in reading.records:
             assert unsupported(record, view.source.text) == []
-            assert kind == "product" or problems(record) == []
+            assert kind == "product" or DECLARED[record.kind].problems(record) == []
         values = [{n: f.value for n, f in record.fields.items()} for record in reading.records]
         return values, [(each.field, each.value) for each in reading.unverified]
 
@@ -167,9 +167,9 @@ def test_every_kind_has_a_schema_that_endpoints_take() -> None:
         schema = answer_schema([kind])
         items = schema["properties"][kind]["items"]
         assert items["additionalProperties"] is False
-        assert items["required"] == list(items["properties"]) == list(fields_of(kind))
-        assert not {"url", "logo", "profile", "form_action"} & set(fields_of(kind))
-        assert check_answer([kind], {kind: [dict.fromkeys(fields_of(kind))]}) is None
+        assert items["required"] == list(items["properties"]) == list(kind_of(kind).asked_fields)
+        assert not {"url", "logo", "profile", "form_action"} & set(kind_of(kind).asked_fields)
+        assert check_answer([kind], {kind: [dict.fromkeys(kind_of(kind).asked_fields)]}) is None
     with pytest.raises(UsageError, match="no kind of record"):
         answer_schema(["spell"])
 

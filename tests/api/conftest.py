@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from messor.access import csrf, keys, members, sessions
 from messor.access.members import Member
@@ -106,7 +107,7 @@ async def key_of(database: Database, role: Role, scopes: Any = None) -> str:
     return secret.reveal()
 
 
-def client_of(app: FastAPI, **how: Any) -> httpx.AsyncClient:
+def client_of(app: Starlette, **how: Any) -> httpx.AsyncClient:
     transport = httpx.ASGITransport(app=app, client=("127.0.0.1", 40000))
     return httpx.AsyncClient(transport=transport, base_url=BASE, **how)
 

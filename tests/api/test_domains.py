@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from messor.access.roles import Role
-from messor.ledger.events import Cursor, read_after
+from messor.ledger.queries import START, read_after
 from messor.store.database import Database
 from tests.api.conftest import AsRole, problem
 
@@ -42,7 +42,7 @@ async def test_a_submission_strips_protocol_and_path(admin: httpx.AsyncClient) -
 
 async def test_an_approved_one_asks_whether_to_rescrape(admin: httpx.AsyncClient) -> None:
     await ask(admin, "foodbank.org")
-    said = (await decide(admin, "foodbank.org", act="approve")).json()["said"]
+    said = (await decide(admin, "foodbank.org", act="approve")).json()["message"]
     assert "No worker is running" in said
     again = await ask(admin, "foodbank.org")
     assert (again["outcome"], again["asks"]) == ("approved", "rescrape")
@@ -210,8 +210,8 @@ async def test_many_are_decided_each_for_itself(
     done = (await admin.post("/api/v1/decisions", json=body)).json()
     assert (done["done"], done["refused"]) == (2, 1)
     assert [verdict["code"] for verdict in done["verdicts"]] == ["ok", "ok", "not_found"]
-    told = await read_after(database, Cursor())
-    actors = {event.event.actor for event in told if event.event.type == "domain.approved"}
+    told = await read_after(database, START)
+    actors = {event.actor for event in told if event.type == "domain.approved"}
     assert all(actor.startswith("member:") for actor in actors)
 
 
@@ -239,7 +239,7 @@ async def test_urls_go_by_their_domain(admin: httpx.AsyncClient) -> None:
     taken = (await admin.post("/api/v1/urls", json={**given, "submit": True})).json()
     assert taken["outcome"] == "remembered"
     decided = (await decide(admin, "a.org", act="approve")).json()
-    assert "1 submitted URL is crawled with it" in decided["said"]
+    assert "1 submitted URL is crawled with it" in decided["message"]
     crawling = (await admin.post("/api/v1/urls", json={"url": "https://a.org/more"})).json()
     assert crawling["outcome"] == "crawling"
     assert crawling["page_id"]

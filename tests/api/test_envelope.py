@@ -142,7 +142,7 @@ async def test_a_fault_of_ours_tells_its_id_alone(
 
     @router.get("/api/v1/broken")
     @needs(Act.READ)
-    async def broken() -> None:
+    async def broken(x: str) -> None:
         raise RuntimeError("the password is hunter2 in /etc/secret")
 
     own_app.include_router(router)

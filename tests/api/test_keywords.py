@@ -57,4 +57,4 @@ async def test_gaps_have_no_ranks(admin: httpx.AsyncClient, database: Database) 
     assert tiers["done"]["measured"] == 4
     grown = (await admin.post(f"{K}/expand", json={"write": True})).json()
     assert grown["all"] >= grown["taken"]
-    assert all(one["said"] for one in grown["suggestions"])
+    assert all(one["message"] for one in grown["suggestions"])

@@ -25,12 +25,12 @@ async def test_an_event_is_pushed(
         async with (
             asyncio.timeout(120),
             httpx.AsyncClient(base_url=served.url, headers=headers, timeout=120) as client,
-            client.stream("GET", "/api/v1/events/stream?type=test.told") as answer,
+            client.stream("GET", "/api/v1/events/stream?type=domain.noted") as answer,
         ):
             lines = answer.aiter_lines()
             assert await anext(lines) == "retry: 2000"
             for _ in range(3):
                 async with database.transaction() as connection:
-                    await record(connection, [Event("test.told", "tester")])
-                while await anext(lines) != "event: test.told":
+                    await record(connection, [Event("domain.noted", "tester")])
+                while await anext(lines) != "event: domain.noted":
                     pass

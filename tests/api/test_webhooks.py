@@ -58,10 +58,11 @@ async def add(client: httpx.AsyncClient, url: str, *types: str) -> dict[str, Any
 async def test_every_event_arrives_once_and_signed(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    await happen(database, "test.before")
+    await happen(database, "domain.noted")
     made = await add(admin, receiver.url)
     assert made["secret"] not in (await admin.get(W)).text
-    kinds = [f"test.event_{letter}" for letter in "abcdef"]
+    words = ("paused", "recrawled", "resumed", "retried", "stopped", "submitted")
+    kinds = [f"tasks.{word}" for word in words]
     async with working(settings, database):
         await happen(database, *kinds)
         await settled(database, done=7)
@@ -79,11 +80,11 @@ async def test_every_event_arrives_once_and_signed(
 async def test_only_the_types_it_wants(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    await add(admin, receiver.url, "test.wanted")
+    await add(admin, receiver.url, "tasks.submitted")
     async with working(settings, database):
-        await happen(database, "test.other", "test.wanted")
+        await happen(database, "tasks.paused", "tasks.submitted")
         await settled(database, done=1)
-    assert receiver.types == ["test.wanted"]
+    assert receiver.types == ["tasks.submitted"]
 
 
 async def test_the_url_of_a_page_arrives_as_it_is(
@@ -101,10 +102,10 @@ async def test_the_url_of_a_page_arrives_as_it_is(
 async def test_what_did_not_arrive_is_sent_again_under_the_same_id(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    made = await add(admin, receiver.url, "test.event")
+    made = await add(admin, receiver.url, "page.flagged")
     receiver.answers = [500, 302, 429]
     async with working(settings, database):
-        await happen(database, "test.event")
+        await happen(database, "page.flagged")
         await settled(database, done=1)
     assert len(receiver.got) == 4  # nor was the redirect followed
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 1
@@ -115,13 +116,13 @@ async def test_what_did_not_arrive_is_sent_again_under_the_same_id(
 async def test_one_that_is_gone_is_switched_off(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    made = await add(admin, receiver.url, "test.event")
+    made = await add(admin, receiver.url, "page.flagged")
     path = f"{W}/{made['webhook']['id']}"
     receiver.answers = [410]
     async with working(settings, database):
-        await happen(database, "test.event")
+        await happen(database, "page.flagged")
         await settled(database, dead=1)
-        await happen(database, "test.event")
+        await happen(database, "page.flagged")
     assert len(receiver.got) == 1
     assert (await admin.get(path)).json()["is_active"] is False
     problem(await admin.post(f"{path}/ping"), 409, "conflict")
@@ -132,7 +133,7 @@ async def test_one_that_is_gone_is_switched_off(
 async def test_a_ping_goes_to_one_alone(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    made = await add(admin, receiver.url, "test.never")
+    made = await add(admin, receiver.url, "tasks.stopped")
     path = f"{W}/{made['webhook']['id']}"
     assert (await admin.post(f"{path}/ping")).status_code == 202
     async with working(settings, database):
@@ -171,8 +172,8 @@ async def test_addresses_that_may_not_be_told_are_refused(
 async def test_a_place_that_closed_meanwhile_is_not_reached(
     admin: httpx.AsyncClient, tmp_path: Path, database: Database, receiver: Receiver
 ) -> None:
-    await add(admin, receiver.url, "test.event")
-    await happen(database, "test.event")
+    await add(admin, receiver.url, "page.flagged")
+    await happen(database, "page.flagged")
     await dispatch.dispatch(database)
     row = await database.fetchrow("SELECT payload FROM messor.jobs WHERE job_type = 'webhook'")
     assert row is not None
@@ -188,10 +189,10 @@ async def test_a_place_that_closed_meanwhile_is_not_reached(
 async def test_deliveries_are_listed_and_sent_once_more(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    path = f"{W}/{(await add(admin, receiver.url, 'test.event'))['webhook']['id']}"
+    path = f"{W}/{(await add(admin, receiver.url, 'page.flagged'))['webhook']['id']}"
     receiver.answers = [500]
     async with working(settings, database):
-        await happen(database, "test.event")
+        await happen(database, "page.flagged")
         await settled(database, done=1)
     [first] = (await admin.get(f"{path}/deliveries")).json()["items"]
     assert (first["state"], first["status"], first["attempts"]) == ("done", 200, 2)
@@ -211,10 +212,10 @@ async def test_deliveries_are_listed_and_sent_once_more(
 async def test_what_was_given_up_goes_on_under_its_own_job(
     admin: httpx.AsyncClient, settings: Settings, database: Database, receiver: Receiver
 ) -> None:
-    path = f"{W}/{(await add(admin, receiver.url, 'test.event'))['webhook']['id']}"
+    path = f"{W}/{(await add(admin, receiver.url, 'page.flagged'))['webhook']['id']}"
     receiver.answers = [410]
     async with working(settings, database):
-        await happen(database, "test.event")
+        await happen(database, "page.flagged")
         await settled(database, dead=1)
         await admin.patch(path, json={"is_active": True})
         [dead] = (await admin.get(f"{path}/deliveries")).json()["items"]

@@ -17,11 +17,10 @@ from uuid import uuid4
 import amqp
 import pytest
 
-from messor.jobs.broker import health
 from messor.jobs.broker.app import build_app
 from messor.jobs.broker.options import Options
 from messor.jobs.broker.outbox import Hint
-from messor.jobs.broker.publisher import BrokerAwayError, Publisher
+from messor.jobs.broker.publisher import BrokerAwayError, Publisher, hints_waiting
 from messor.store.database import Database
 from tests.broker.conftest import PATIENCE, Team, ask, made, standing, until, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
@@ -125,7 +124,7 @@ async def test_queues_of_another_shape_are_named_and_done_without(
         publisher.declare(["score"])
     celery_team.options = replace(options, queue_length=7)
     with pytest.raises(BrokerAwayError, match=r"rabbitmqctl delete_queue messor\.score"):
-        health.standing(celery_team.options, ["score"])
+        hints_waiting(celery_team.options, ["score"])
     await celery_team.hire()
     await ask(database, *"abc")
     await until(database, done=3)
@@ -134,7 +133,7 @@ async def test_queues_of_another_shape_are_named_and_done_without(
     await connected(broker)
     await ask(database, "d")
     await until(database, done=4)
-    assert health.standing(celery_team.options, ["score"]) == {"score": 0}
+    assert hints_waiting(celery_team.options, ["score"]) == {"score": 0}
     assert await celery_team.dismiss() == [0]
 
 

@@ -30,7 +30,7 @@ class Bench:
         self.runner = Runner(database, handlers, "worker", limits, job_source=self.hints)
 
     async def _note(self, connection: Connection, job: Job) -> Result:
-        await events.record(connection, [Event("job.made", job.dedupe_key)])
+        await events.record(connection, [Event("jobs.requeued", job.dedupe_key)])
         return None
 
     async def _slow(self, job: Job) -> Effects:

@@ -35,7 +35,7 @@ def build_handlers(given: dict[str, Any]) -> Handlers:
     handlers = Handlers()
 
     async def note(connection: Connection, job: Job) -> Result:
-        await events.record(connection, [Event("job.made", job.dedupe_key)])
+        await events.record(connection, [Event("jobs.requeued", job.dedupe_key)])
         return {"worker": given["name"]}
 
     async def slow(job: Job) -> Effects:

@@ -18,6 +18,7 @@ from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
 from tests.cli.conftest import Messor, run_process
 from tests.conftest import with_password
+from tests.later_migration import add_later_migration
 
 
 def command_lines() -> str:
@@ -139,7 +140,7 @@ def test_a_dump_that_fails_leaves_nothing(messor: Messor, tmp_path: Path) -> Non
 
 def test_a_downgrade_says_what_is_lost_and_asks(messor: Messor) -> None:
     messor("domains", "submit", "example.org")
-    said = messor("db", "downgrade", "008")
+    said = messor("db", "downgrade", "base")
     assert said.code == 2
     assert "table domain_submissions" in said.out
     assert "messor db dump" in said.err
@@ -152,10 +153,18 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture
+def later(messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database is at a migration after the baseline."""
+    add_later_migration(tmp_path, monkeypatch)
+    assert messor("db", "upgrade").code == 0
+
+
+@pytest.mark.usefixtures("later")
 def test_at_a_terminal_a_downgrade_is_asked_for(
     messor: Messor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newest, before = revisions.newest(), revisions.numbers()[-2]
+    before, newest = revisions.history()
     for answer, code, revision in (("n\n", 5, newest), ("y\n", 0, before)):
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
         said = messor("db", "downgrade")
@@ -164,13 +173,14 @@ def test_at_a_terminal_a_downgrade_is_asked_for(
         assert messor("db", "status", "--json").json["revision"] == revision
 
 
+@pytest.mark.usefixtures("later")
 def test_a_downgrade_that_is_meant_is_done(messor: Messor) -> None:
     said = messor("db", "downgrade", "-1", "--dry-run", "--json")
     assert said.code == 0
     assert said.json["from"] == revisions.newest()
     assert messor("db", "status", "--json").json["revision"] == revisions.newest()
     assert messor("db", "downgrade", "--yes").code == 0
-    assert messor("db", "status", "--json").json["revision"] == revisions.numbers()[-2]
+    assert messor("db", "status", "--json").json["revision"] == revisions.history()[-2]
     said = messor("db", "downgrade", "999", "--yes")
     assert said.code == 2
     assert "cannot be downgraded to 999" in said.err

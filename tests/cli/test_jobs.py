@@ -80,7 +80,7 @@ def test_list(messor: Messor, ids: dict[str, UUID], tmp_path: Path) -> None:
     head, *lines = messor("jobs", "list").out.splitlines()
     assert head.split()[:3] == ["ID", "TYPE", "STATE"]
     assert len(lines) == 6
-    (only,) = messor("jobs", "list", "--state", "done", "--type", "score", "--json").json
+    (only,) = messor("jobs", "list", "--state", "done", "--job-type", "score", "--json").json
     assert (only["id"], only["state"], only["attempts"]) == (str(ids["a"]), "done", 1)
     assert messor("jobs", "list", "--json", "-o", "jobs.json").out == ""
     assert len(json.loads((tmp_path / "jobs.json").read_text())) == 6
@@ -162,10 +162,12 @@ def test_several_ids_and_all_need_yes(messor: Messor, dsn: str, ids: dict[str, U
 
 def test_cancel(messor: Messor, dsn: str, ids: dict[str, UUID]) -> None:
     assert messor("jobs", "cancel", str(ids["e"])).err == "1 job cancelled.\n"
-    said = messor("jobs", "cancel", "--type", "export")
+    said = messor("jobs", "cancel", "--job-type", "export")
     assert (said.code, is_one_sentence(said)) == (2, True)
     assert "This would cancel 1 jobs of type export" in said.err
-    assert messor("jobs", "cancel", "--type", "export", "--yes", "--json").json == {"cancelled": 1}
+    assert messor("jobs", "cancel", "--job-type", "export", "--yes", "--json").json == {
+        "cancelled": 1
+    }
     assert states(dsn) == {"cancelled": 2, "done": 1, "dead": 3}
     assert recorded(dsn) == [("jobs.cancelled", "local-admin", 1)] * 2
 
@@ -182,13 +184,13 @@ def test_an_unknown_job_is_not_found(messor: Messor, verb: str) -> None:
     [
         (("requeue",), "Select dead letters by id"),
         (("purge",), "Select dead letters by id"),
-        (("purge", "--all", "--type", "score", "--yes"), "Select dead letters by id"),
+        (("purge", "--all", "--job-type", "score", "--yes"), "Select dead letters by id"),
         (("purge", "--pattern", " ", "--yes"), "empty pattern"),
-        (("dead", "--older-than", "long"), "--older-than 'long' is not a duration"),
+        (("dead", "--older-than", "long"), "--older-than: 'long' is not a duration"),
         (("dead", "--older-than", "999999w"), "is not a duration"),
         (("errors", "--since", ""), "is not a duration"),
-        (("cancel",), "Give either job ids or --type"),
-        (("cancel", str(uuid4()), "--type", "x"), "Give either job ids or --type"),
+        (("cancel",), "Give either job ids or --job-type"),
+        (("cancel", str(uuid4()), "--job-type", "x"), "Give either job ids or --job-type"),
     ],
 )
 def test_bad_input_gets_one_sentence(messor: Messor, words: tuple[str, ...], sentence: str) -> None:

@@ -45,7 +45,7 @@ def test_reviews_leave_their_reasons(messor: Messor) -> None:
     assert messor("domains", "suspend", "three.example", "--json").json["status"] == "suspended"
     assert messor("domains", "approve", "two.example").code == 5
     assert messor("domains", "reject", "three.example").code == 2  # a reason is required
-    said = messor("events", "--json").out.splitlines()
+    said = messor("events", "--sort", "committed", "--json").out.splitlines()
     decided = ["domain.rejected", "domain.blacklisted", "domain.approved", "domain.suspended"]
     types = [json.loads(line)["type"] for line in said]
     assert [name for name in types if name in decided] == decided

@@ -116,7 +116,7 @@ def test_catching_up_and_who_leads(messor: Messor, dsn: str) -> None:
 @pytest.mark.parametrize(
     "words, code, sentence",
     [
-        (("set", "O-Daily", "99 * * * *"), 2, "99 is no minute: these go from 0 to 59."),
+        (("set", "O-Daily", "99 * * * *"), 2, "is not a cron expression: bad minute."),
         (("set", "O-Daily", "daily"), 2, "'daily' is not a cadence"),
         (("set", "O-Nothing", "@daily"), 4, "There is no orchestrator 'O-Nothing'"),
         (("set", "O-SERP", "@daily"), 5, "O-SERP is not available: it needs a search engine"),

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from messor.console.background import MAX_TASKS, BackgroundTasks
+from messor.console.context import MAX_TASKS, BackgroundTasks
 from messor.errors import UnavailableError
 from messor.ingest import IngestRequest, Mode, ingest
 from messor.settings import Settings

@@ -55,6 +55,10 @@ PLACES = {
     "product prices": Place(
         "/products/{product_id}/prices", "products prices", None, ("product_id",)
     ),
+    "review queue": Place("/review", "domains queue", "/review"),
+    "jobs": Place("/jobs", "jobs list", "/jobs"),
+    "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
+    "events": Place("/events", "events", "/audit", given=("with_audit",)),
 }
 
 
@@ -104,7 +108,7 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
         *place.given,
         *place.owner,
     }
-    assert set(options) - {"as_json", "output"} == expected
+    assert set(options) - {"as_json", "output", "follow"} == expected
     order = options["order"]
     assert isinstance(order.type, click.Choice)
     assert (list(order.type.choices), order.default) == (

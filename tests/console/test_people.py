@@ -164,12 +164,12 @@ async def test_the_audit_log_says_who_in_words_and_goes_on_by_a_cursor(
     while path:
         page = await admin.get(path)
         seen |= set(re.findall(r"note: number (\d+)", page.said))
-        more = re.search(r'href="(/audit\?[^"]*before[^"]*)">Next', page.text)
+        more = re.search(r'href="(/audit\?[^"]*cursor[^"]*)">Next', page.text)
         path = unescape(more[1]) if more else ""
     assert seen == {str(number) for number in range(1, 121)}
     assert "number 7<" not in (await admin.get("/audit?q=number+77")).said
     assert "number 77" in (await admin.get("/audit?q=number+77")).said
-    assert (await admin.get("/audit?before=x_y&domain=no+such&kind=%00")).status == 200
+    assert (await admin.get("/audit?cursor=x_y&domain=no+such&kind=%00")).status == 200
 
 
 async def test_only_admins_read_the_audit_log(reviewer: Visitor) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 import pytest_asyncio
 
-from messor.console import price_chart
+from messor.console import charts
 from messor.records.product_queries import PRODUCTS, ObservedPrice
 from messor.store.database import Database
 from tests.console.conftest import Answer, Visitor
@@ -125,8 +125,8 @@ def _price(days: int, price: str | None, currency: str | None = "EUR") -> Observ
 
 def test_a_price_holds_until_the_next_and_is_never_invented() -> None:
     prices = [_price(10, "20"), _price(8, None), _price(4, "10"), _price(2, "30", "USD")]
-    assert price_chart.draw(prices[:1], NOW) is None
-    chart = price_chart.draw([*prices, _price(1, "15")], NOW)
+    assert charts.prices(prices[:1], NOW) is None
+    chart = charts.prices([*prices, _price(1, "15")], NOW)
     assert chart is not None
     assert (chart.currency, chart.lowest, chart.highest) == ("EUR", Decimal(10), Decimal(20))
     assert chart.line.line.count("M") == 3, "no line where no price was stated in this currency"
@@ -136,8 +136,8 @@ def test_a_price_holds_until_the_next_and_is_never_invented() -> None:
 
 
 def test_prices_that_cannot_be_drawn() -> None:
-    assert price_chart.draw([], NOW) is None
-    assert price_chart.draw([_price(3, None), _price(1, None)], NOW) is None
-    same = price_chart.draw([_price(3, "5"), _price(2, None), _price(1, "5")], NOW)
+    assert charts.prices([], NOW) is None
+    assert charts.prices([_price(3, None), _price(1, None)], NOW) is None
+    same = charts.prices([_price(3, "5"), _price(2, None), _price(1, "5")], NOW)
     assert same is not None
     assert "NaN" not in same.line.line

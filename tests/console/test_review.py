@@ -140,11 +140,11 @@ async def test_a_long_queue_is_paged(reviewer: Visitor, database: Database) -> N
         await seeding.ask_for(database, f"domain-{number:02}.org")
     page = await reviewer.get("/review")
     assert page.text.count("data-name=") == 50
-    more = page.text.split('href="/review?after=')[1].split('"')[0].replace("&amp;", "&")
-    assert (await reviewer.get(f"/review?after={more}")).text.count("data-name=") == 3
+    more = page.text.split('href="/review?cursor=')[1].split('"')[0].replace("&amp;", "&")
+    assert (await reviewer.get(f"/review?cursor={more}")).text.count("data-name=") == 3
     found = await reviewer.get("/review?q=domain-07")
     assert found.text.count("data-name=") == 1
-    assert (await reviewer.get("/review?after=nonsense")).status == 200
+    assert (await reviewer.get("/review?cursor=nonsense")).status == 200
 
 
 async def test_notes_and_first_looks(reviewer: Visitor, database: Database) -> None:

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messor.content.kinds import find_records
+from messor.content.kinds import KINDS, find_records
 from messor.content.metadata import read_metadata
 from messor.content.page_type import TYPES, page_type
 from messor.content.records import unsupported
-from messor.content.schemas import problems
 from messor.content.view import PageView
 from messor.web.html import TooComplexError
 from tests.content.views import corpus_pages
@@ -42,7 +41,7 @@ def check(text: str, url: str = "https://acme.de/") -> None:
     assert page_type(page).name in TYPES
     for record in find_records(page):
         assert unsupported(record, text) == []
-        assert problems(record) == []
+        assert KINDS[record.kind].problems(record) == []
 
 
 @settings(max_examples=150, deadline=None)

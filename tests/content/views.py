@@ -10,21 +10,28 @@ from typing import Any
 
 import pytest
 
+from messor.content.kinds import KINDS
+from messor.content.memory import Memory
 from messor.content.records import Record, unsupported
-from messor.content.schemas import problems
 from messor.content.view import PageView
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
 def view(
-    body: str, url: str = "https://example.com/page", *, head: str = "", lang: str = "en"
+    body: str,
+    url: str = "https://example.com/page",
+    *,
+    head: str = "",
+    lang: str = "en",
+    memory: Memory | None = None,
 ) -> PageView:
     """A page with this body."""
     return PageView.of(
         f'<!DOCTYPE html>\r\n<html lang="{lang}"><head><meta charset="utf-8">{head}</head>\r\n'
         f"<body>{body}</body></html>",
         url,
+        memory=memory,
     )
 
 
@@ -33,7 +40,7 @@ def found(find: Callable[[PageView], list[Record]], page: PageView) -> list[dict
     records = find(page)
     for record in records:
         assert unsupported(record, page.source.text) == []
-        assert problems(record) == []
+        assert KINDS[record.kind].problems(record) == []
         assert 0 < record.confidence <= 1
     return [{name: field.value for name, field in record.fields.items()} for record in records]
 

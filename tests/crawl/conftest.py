@@ -18,7 +18,7 @@ from messor.crawl.batch import FlushBatch
 from messor.crawl.flush import Flusher
 from messor.crawl.page_result import PageResult
 from messor.crawl.rules import ALLOWED
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched
 from messor.frontier import tasks
 from messor.frontier.cadence import after_success
 from messor.frontier.pages import NewPage
@@ -60,9 +60,9 @@ class Bench:
     async def harvest(self, text: str = "text", *, links: int = 0) -> PageResult:
         """A page that was fetched, kept and read."""
         task = await self.task()
-        fetched = Fetched(Outcome.OK, status=200, sent_at=clock.now(), began_at=clock.now())
+        fetched = Fetched(status=200, sent_at=clock.now(), began_at=clock.now())
         again = after_success(task, None)
-        harvest = PageResult(self.lane, task, ALLOWED, again, Outcome.OK, fetched)
+        harvest = PageResult(self.lane, task, ALLOWED, again, fetched)
         body = f"<p>{text} of {task.url}".encode()
         harvest.raw_hash = hashes.raw_hash(body)
         harvest.snapshot = Snapshot(

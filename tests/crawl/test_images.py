@@ -13,8 +13,8 @@ from messor.archive.snapshot_content import read_body
 from messor.crawl.images import MAX_BYTES
 from messor.governance import erasure
 from messor.records import product_queries
-from messor.schedule.images import imaging
 from messor.schedule.orchestrators import RunPosition
+from messor.schedule.standard import imaging
 from simweb import SimResponse
 from simweb.documents import HTML
 from tests.crawling import admit

@@ -10,7 +10,7 @@ import pytest
 from messor.core import clock
 from messor.crawl.page_result import PageResult
 from messor.errors import UnavailableError
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.store.database import Database
 from tests.crawl.conftest import Bench, make_bench
 from tests.crawl.test_flush import Failing, full_disk, spoil_title
@@ -64,10 +64,8 @@ async def test_halves_of_halves_are_logged_when_the_lease_is_lost(dsn: str, tmp_
 
 async def test_a_request_that_was_never_sent_is_not_said_to_have_been(bench: Bench) -> None:
     sent, unsent = await bench.harvest("sent"), await bench.harvest("unsent")
-    unsent.outcome, unsent.snapshot, unsent.raw_hash = Outcome.ERROR, None, None
-    unsent.fetched = Fetched(
-        Outcome.ERROR, error="no such name", error_type="dns", began_at=clock.now()
-    )
+    unsent.snapshot, unsent.raw_hash = None, None
+    unsent.fetched = Fetched(failed("dns", "no such name"), began_at=clock.now())
     await bench.flusher.log_sent([await bench.batch(sent, unsent)])
     rows = await bench.database.fetch(ERRORS)
     assert [row["type"] for row in rows] == ["cut_off", "dns"]

@@ -126,6 +126,20 @@ async def test_levels_and_their_delays_agree_in_both_places(database: Database) 
         assert row[1] == pytest.approx(delay)
 
 
+async def test_every_score_has_the_same_band_in_sql(database: Database) -> None:
+    rows = await database.fetch(
+        "SELECT n / 10.0::real AS score, messor.risk_level((n / 10.0)::real) AS level,"
+        " messor.risk_delay((n / 10.0)::real) AS delay,"
+        " messor.critical_until((n / 10.0)::real, messor.clock()) IS NOT NULL AS is_critical"
+        " FROM generate_series(0, 1000) AS n"
+    )
+    assert len(rows) == 1001
+    for row in rows:
+        band = risk.band_of(float(row["score"]))
+        assert (row["level"], row["delay"]) == (band.level, pytest.approx(band.delay)), band
+        assert row["is_critical"] == (float(row["score"]) > risk.CRITICAL)
+
+
 async def test_a_visit_is_stopped_after_three_signs(database: Database, tmp_path: Path) -> None:
     """And the host is left alone for an hour, though much is due."""
     links = [f"/{n}" for n in range(30)]

@@ -25,7 +25,7 @@ from messor.errors import ConflictError, LeaseLostError, NotFoundError, Unavaila
 from messor.fetch.client import Client
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.guard import AddressGuard, AddrInfo, RefusedAddressError
-from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
+from messor.fetch.outcome import Fetched, Outcome, failed
 from messor.fetch.proxies import registry
 from messor.fetch.proxies.pool import ProxyPool
 from messor.fetch.proxies.probe import TAKE_DUE, Prober
@@ -698,10 +698,10 @@ async def test_a_fetch_is_counted_by_what_it_came_to(database: Database, seal: S
     await pool.refresh()
     proxy = pool.pick()
     assert proxy is not None
-    pool.note(proxy, ONE, Fetched(Outcome.BLOCKED, status=403, sent_at=5.0, duration=0.4))
-    pool.note(proxy, ONE, Fetched(Outcome.REFUSED_ADDRESS))
+    pool.note(proxy, ONE, Fetched(failed("blocked", ""), status=403, sent_at=5.0, duration=0.4))
+    pool.note(proxy, ONE, Fetched(failed("refused_address", "")))
     failure = ProxyError("it returned 502", at_target=True).as_fetched()
-    assert (failure.outcome, failure.outcome in RETRYABLE) == (Outcome.ERROR, True)
+    assert (failure.outcome, failure.outcome.is_retryable) == (Outcome.ERROR, True)
     pool.note(proxy, ONE, failure)
     await pool.write()
     after = await state(database, known)

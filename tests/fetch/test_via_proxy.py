@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from messor.fetch.outcome import RETRYABLE, Outcome
+from messor.fetch.outcome import Outcome
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from simweb.answers import SimResponse, plain
 from tests.fetch.conftest import Going, permit
@@ -33,7 +33,7 @@ async def test_a_proxys_failure_is_not_the_sites(going_out: Going) -> None:
         proxy = server.proxy(password="wrong horse")
         fetched = await out.fetcher.fetch("http://one.test/", allowed, via=proxy)
         assert (fetched.outcome, fetched.error_type) == (Outcome.ERROR, PROXY_FAULT)
-        assert fetched.outcome in RETRYABLE
+        assert fetched.outcome.is_retryable
         assert (fetched.sent_at, allowed.used_at) == (0, 0)
         assert "wrong horse" not in (fetched.error or "")
         assert out.web.requests() == []

@@ -16,7 +16,7 @@ from messor.extraction.reader_pool import ReaderPool
 from messor.governance import admission
 from messor.governance import candidate_crawls as crawls
 from messor.registry import domains
-from messor.schedule.candidates import CANDIDATES
+from messor.schedule.standard import CANDIDATES
 from messor.scout import candidates, discovery
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery

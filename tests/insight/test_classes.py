@@ -12,7 +12,7 @@ from messor.insight.class_features import CLASSES, Feature
 from messor.insight.classes import judge
 from messor.registry import domains as registry
 from messor.registry import notes
-from messor.schedule.classify import CLASSIFY
+from messor.schedule.standard import CLASSIFY
 from messor.store.database import Database
 from tests.insight.making import apply_vertical, make_keyword, make_serp, make_site
 from tests.schedule.sites import run_steps

@@ -10,7 +10,7 @@ from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
 from messor.insight import calibration, scores, scoring
 from messor.insight.scores import SubjectFacts, checked_weights, level_of, score
-from messor.schedule.score import SCORE
+from messor.schedule.standard import SCORE
 from messor.store.database import Database
 from tests.insight.making import apply_vertical, make_keyword, make_serp, make_site, own
 from tests.schedule.sites import run_steps

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
-from messor.errors import UsageError
 from messor.jobs import dead_letters, jobs, leases, outcomes
-from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetterFilter
 from messor.jobs.jobs import NewJob
 from messor.ledger.errors import LoggedError
 from messor.store.database import Database
@@ -34,7 +34,7 @@ async def dead(database: Database) -> dict[str, NewJob]:
 
 
 async def keys(database: Database, choice: DeadLetterFilter) -> set[str]:
-    return {letter.dedupe_key for letter in await dead_letters.listing(database, choice, 100)}
+    return {letter.dedupe_key for letter in (await DEAD_LETTERS.read(database, choice)).items}
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,20 @@ async def test_letters_are_chosen(
     database: Database, dead: dict[str, NewJob], choice: DeadLetterFilter, found: set[str]
 ) -> None:
     assert await keys(database, choice) == found
-    assert await dead_letters.count(database, choice) == len(found)
+    assert await DEAD_LETTERS.count(database, choice) == len(found)
 
 
 async def test_by_id_and_by_age(database: Database, dead: dict[str, NewJob], later: Later) -> None:
     ids = [dead["odd"].id, dead["export"].id]
     assert await keys(database, DeadLetterFilter(job_ids=ids)) == {"odd", "export"}
     after = await later("2 hours")
-    assert await dead_letters.count(after, DeadLetterFilter(older_than=timedelta(hours=1))) == 4
+    assert await DEAD_LETTERS.count(after, DeadLetterFilter(older_than=timedelta(hours=1))) == 4
 
 
 async def test_a_letter_tells_why(database: Database, dead: dict[str, NewJob]) -> None:
-    (letter,) = await dead_letters.listing(database, DeadLetterFilter(job_ids=[dead["odd"].id]), 10)
+    (letter,) = (
+        await DEAD_LETTERS.read(database, DeadLetterFilter(job_ids=[dead["odd"].id]))
+    ).items
     assert (letter.category, letter.error_type) == ("parse", "DecodeError")
     assert (letter.reason, letter.attempts) == ("odd byte at 17", 1)
 
@@ -113,7 +115,7 @@ async def test_live_jobs_are_never_taken_for_letters(database: Database) -> None
 
 
 def test_choices_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(UsageError, match="'wild' is not an error category"):
-        DeadLetterFilter(category="wild")
-    with pytest.raises(UsageError, match="empty pattern"):
+    with pytest.raises(ValidationError, match="category"):
+        DeadLetterFilter.model_validate({"category": "wild"})
+    with pytest.raises(ValidationError, match="empty pattern"):
         DeadLetterFilter(pattern=" ")

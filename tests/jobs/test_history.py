@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from messor.jobs import dead_letters, history, jobs, leases, outcomes
-from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.dead_letter_queries import DeadLetterFilter
 from messor.jobs.jobs import NewJob
 from messor.store.database import Database
 from tests.jobs.conftest import Later

@@ -13,7 +13,7 @@ from messor.jobs import jobs, leases, outcomes
 from messor.jobs.jobs import Job, NewJob
 from messor.jobs.outcomes import Backoff
 from messor.ledger import events
-from messor.ledger.errors import LoggedError
+from messor.ledger.errors import Category, LoggedError
 from messor.ledger.events import Event
 from messor.store.database import Database
 from tests.jobs.conftest import Later
@@ -41,7 +41,7 @@ async def fail(database: Database, job: Job, *, retryable: bool = True, **more: 
 async def complete(database: Database, job: Job) -> None:
     """Complete a job after an effect that can be counted."""
     async with database.transaction() as connection:
-        await events.record(connection, [Event("score.made", f"token {job.token}")])
+        await events.record(connection, [Event("domain.track_level_changed", f"token {job.token}")])
         await outcomes.complete(connection, job, {"ok": True})
 
 
@@ -256,7 +256,7 @@ async def test_a_job_without_attempts_dies_with_a_reason(database: Database) -> 
 @pytest.mark.parametrize(
     "category, nominal", [("network", 10.0), ("http", 20.0), ("blocked", 100.0), ("storage", 10.0)]
 )
-def test_the_category_stretches_the_wait(category: str, nominal: float) -> None:
+def test_the_category_stretches_the_wait(category: Category, nominal: float) -> None:
     assert Backoff(10).seconds(1, category) == nominal
     assert Backoff(10).seconds(2, category) == nominal * 2
     assert Backoff(10, 15).seconds(9, category) == 15

@@ -34,7 +34,7 @@ async def ask(database: Database, *keys: str, **more: Any) -> None:
 
 async def note(connection: Connection, job: Job) -> Result:
     """A handler's effect that can be counted."""
-    await events.record(connection, [Event("score.made", job.dedupe_key)])
+    await events.record(connection, [Event("domain.track_level_changed", job.dedupe_key)])
     return {"attempt": job.attempts}
 
 
@@ -270,7 +270,7 @@ handlers = Handlers()
 
 @handlers.handles("score")
 async def score(connection, job):
-    await events.record(connection, [events.Event("score.made", "crashed")])
+    await events.record(connection, [events.Event("domain.track_level_changed", "crashed")])
     if sys.argv[2] == "completed":
         await outcomes.complete(connection, job)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -8,60 +8,62 @@ import asyncpg
 import msgspec
 import pytest
 
-from messor.ledger.events import Cursor, Event, data_of, read_after, record
+from messor.ledger.events import Event, data_of, record
+from messor.ledger.queries import START, read_after
 from messor.store.database import Database
+from messor.store.listing import Position
 
 PAGE = "https://shop.example/item?key=123&session=winter"
 
 
-async def types_after(database: Database, cursor: Cursor) -> tuple[list[str], Cursor]:
+async def actors_after(database: Database, cursor: Position) -> tuple[list[str], Position]:
     read = await read_after(database, cursor)
-    return [r.event.type for r in read], read[-1].cursor if read else cursor
+    return [r.actor for r in read], read[-1].position if read else cursor
 
 
 async def test_a_lower_id_that_commits_later_is_not_lost(database: Database) -> None:
     async with database.transaction() as slow:
-        await record(slow, [Event("slow", "a")])
+        await record(slow, [Event("domain.noted", "slow")])
         async with database.transaction() as quick:
-            await record(quick, [Event("quick", "b")])
+            await record(quick, [Event("domain.noted", "quick")])
         # The quick one is committed, yet reading it now would step over the slow one.
-        assert await types_after(database, Cursor()) == ([], Cursor())
-    types, cursor = await types_after(database, Cursor())
+        assert await actors_after(database, START) == ([], START)
+    types, cursor = await actors_after(database, START)
     assert types == ["slow", "quick"]
-    assert await types_after(database, cursor) == ([], cursor)
+    assert await actors_after(database, cursor) == ([], cursor)
 
 
 async def test_an_id_taken_late_by_an_old_transaction_is_not_lost(database: Database) -> None:
     async with database.transaction() as old:
-        await record(old, [Event("first", "a")])
+        await record(old, [Event("domain.noted", "first")])
         async with database.transaction() as other:
-            await record(other, [Event("between", "b")])
-        await record(old, [Event("second", "a")])
-    types, _ = await types_after(database, Cursor())
+            await record(other, [Event("domain.noted", "between")])
+        await record(old, [Event("domain.noted", "second")])
+    types, _ = await actors_after(database, START)
     assert types == ["first", "second", "between"]
 
 
 async def test_what_rolls_back_never_happened(database: Database) -> None:
     with pytest.raises(asyncpg.DivisionByZeroError):  # noqa: PT012 - the transaction is the point
         async with database.transaction() as connection:
-            await record(connection, [Event("undone", "a")])
+            await record(connection, [Event("domain.noted", "undone")])
             await connection.execute("SELECT 1/0")
-    assert await read_after(database, Cursor()) == []
+    assert await read_after(database, START) == []
 
 
 async def test_pages_of_a_long_ledger_join_without_gap_or_overlap(database: Database) -> None:
     async def write(number: int) -> None:
         async with database.transaction() as connection:
-            await record(connection, [Event(f"e{number}.{n}", "a") for n in range(5)])
+            await record(connection, [Event("domain.noted", f"e{number}.{n}") for n in range(5)])
 
     async with asyncio.TaskGroup() as group:
         for number in range(20):
             group.create_task(write(number))
     read: list[str] = []
-    cursor = Cursor()
+    cursor = START
     while page := await read_after(database, cursor, limit=7):
-        read += [recorded.event.type for recorded in page]
-        cursor = page[-1].cursor
+        read += [recorded.actor for recorded in page]
+        cursor = page[-1].position
     assert len(read) == 100
     assert len(set(read)) == 100
 
@@ -71,13 +73,13 @@ async def test_a_reader_beside_many_writers_misses_none(database: Database) -> N
 
     async def write(number: int) -> None:
         async with database.transaction() as connection:
-            await record(connection, [Event(f"{number}", "a")])
+            await record(connection, [Event("domain.noted", f"{number}")])
             await asyncio.sleep(0.001 * (number * 7 % 5))
 
     async def follow() -> None:
-        cursor = Cursor()
+        cursor = START
         while len(read) < 60:
-            types, cursor = await types_after(database, cursor)
+            types, cursor = await actors_after(database, cursor)
             read.extend(types)
 
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
@@ -92,8 +94,9 @@ async def test_events_carry_what_they_were_given(database: Database) -> None:
     async with database.transaction() as connection:
         await record(connection, [given])
         await record(connection, [])
-    (recorded,) = await read_after(database, Cursor())
-    assert recorded.event == given
+    (recorded,) = await read_after(database, START)
+    found = (recorded.type, recorded.actor, recorded.page_id, recorded.data)
+    assert found == (given.type, given.actor, given.page_id, given.data)
     assert recorded.occurred_at.tzinfo is not None
 
 
@@ -123,3 +126,9 @@ def test_what_else_holds_the_url_of_a_page() -> None:
 def test_other_urls_tell_no_secret(kind: str) -> None:
     told = data_of(kind, msgspec.json.encode({"url": PAGE}).decode())
     assert "winter" not in told["url"]
+
+
+async def test_an_undeclared_type_is_refused(database: Database) -> None:
+    with pytest.raises(ValueError, match=r"undeclared event types: domain\.sold"):
+        async with database.transaction() as connection:
+            await record(connection, [Event("domain.sold", "reviewer")])

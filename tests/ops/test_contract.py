@@ -202,7 +202,7 @@ async def test_a_broken_behaviour_fails_its_check(database: Database, what: str)
     report = await _audit(database)
     assert _states(report)[check] == "fail"
     assert not report.is_kept
-    assert check in report.said
+    assert check in report.message
     (verdict,) = [one for one in report.verdicts if one.check.id == check]
     assert verdict.found.examples
 
@@ -222,4 +222,4 @@ async def test_what_lies_before_the_window_is_not_judged(database: Database) -> 
     report = await contract.audit(database, agent=AGENT, offered=None, window=timedelta(days=7))
     assert set(_states(report).values()) == {"no data"}
     assert report.is_kept
-    assert "no data" in report.said
+    assert "no data" in report.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from messor.ledger.events import Cursor, Event, read_after
+from messor.ledger.queries import START, ListedEvent, read_after
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.store.database import Database
@@ -45,8 +45,8 @@ async def at_processing(database: Database, state: str, name: str = "example.org
     return await domains.get(database, name)
 
 
-async def events(database: Database) -> list[Event]:
-    return [recorded.event for recorded in await read_after(database, Cursor())]
+async def events(database: Database) -> list[ListedEvent]:
+    return await read_after(database, START)
 
 
 async def event_types(database: Database) -> list[str]:

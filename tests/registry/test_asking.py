@@ -60,7 +60,7 @@ async def test_a_known_domain_says_how_it_stands(
     before = await at_status(database, status)
     answer = await ask(database)
     assert (answer.outcome, answer.taken) == (outcome, False)
-    assert words in answer.said
+    assert words in answer.message
     assert answer.domain == before
     assert answer.asks == {"approved": "rescrape", "rejected": "context"}.get(status)
 

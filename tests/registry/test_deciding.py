@@ -60,7 +60,7 @@ async def test_every_act_from_every_status(database: Database, before: str) -> N
         if before in legal:
             decided = await decide(database, act, host)
             assert decided.domain.status == after
-            assert host in decided.said
+            assert host in decided.message
             assert len(await event_types(database)) > recorded
         else:
             with pytest.raises(ConflictError, match=before):
@@ -73,7 +73,7 @@ async def test_approval_starts_the_crawl_and_says_so(database: Database) -> None
     await submit(database, "example.org")
     await WorkerLease.take(database, "at-work", 60.0)
     decided = await decide(database, ACTS["approve"][0])
-    assert "Crawling started. Check back in a few minutes." in decided.said
+    assert "Crawling started. Check back in a few minutes." in decided.message
     assert (decided.domain.status, decided.domain.processing) == ("approved", "processing")
     due = await database.fetch(
         "SELECT p.url, t.kind FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id"
@@ -157,7 +157,7 @@ async def test_many_are_decided_each_for_itself(database: Database) -> None:
     names = ["one.example", "two.example", "nobody.example", "three.example"]
     verdicts = await decisions.decide_many(database, names, ACTS["approve"][0])
     assert [verdict.code for verdict in verdicts] == ["ok", "conflict", "not_found", "ok"]
-    assert "is blacklisted (decided by tester" in verdicts[1].said
+    assert "is blacklisted (decided by tester" in verdicts[1].message
     assert await DOMAINS.count(database, DomainFilter(status="approved")) == 2
 
 

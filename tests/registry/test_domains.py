@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
-from messor.ledger.events import Cursor, Event, read_after
+from messor.ledger.queries import START, ListedEvent, read_after
 from messor.registry import domains
 from messor.registry.domains import TRANSITIONS, Domain, Submission
 from messor.registry.queries import DOMAINS, DomainFilter
@@ -43,8 +43,8 @@ async def domain_at(database: Database, status: str, name: str = "example.org") 
     return domain
 
 
-async def events(database: Database) -> list[Event]:
-    return [recorded.event for recorded in await read_after(database, Cursor())]
+async def events(database: Database) -> list[ListedEvent]:
+    return await read_after(database, START)
 
 
 @pytest.mark.parametrize("before", STATUSES)

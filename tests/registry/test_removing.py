@@ -62,7 +62,7 @@ async def test_a_blacklisted_domain_can_be_purged(database: Database, tmp_path: 
     decided = await blacklist(database)
     assert decided.holdings is not None
     assert decided.holdings.snapshots == 3
-    assert "3 snapshots of it are stored; they can be purged" in decided.said
+    assert "3 snapshots of it are stored; they can be purged" in decided.message
     fetches = await count(database, "http_fetches")
     async with database.transaction() as connection:
         kept = await purges.purge(connection, "one.test", actor=TESTER)
@@ -190,7 +190,7 @@ async def test_a_person_is_erased_from_what_they_did(database: Database) -> None
         )
         domain = await domains.get(connection, "example.org")
         await notes.add(connection, domain, "words", actor="jane")
-        await record(connection, [Event("x.y", "jane", data={"submitted_by": "jane"})])
+        await record(connection, [Event("domain.noted", "jane", data={"submitted_by": "jane"})])
     for who in ("jane", "jane@MAIL.example "):
         async with database.transaction() as connection:
             await erasure.erase_person(connection, who, actor=TESTER, reason="asked by her")

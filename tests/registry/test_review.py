@@ -9,6 +9,7 @@ from messor.governance import backfill, decisions, intake
 from messor.governance.backfill import BackfillLine
 from messor.registry import domains, notes, review
 from messor.registry.queries import DOMAINS, DomainFilter
+from messor.registry.review_queries import WAITING, WaitingFilter
 from messor.registry.similar import likeness_of, similar_to
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
@@ -25,15 +26,17 @@ async def test_the_queue_holds_what_waits_oldest_first(database: Database) -> No
     again = await admit(database, "https://again.example/")
     async with database.transaction() as connection:
         await notes.look_again(connection, again, "its class changed", actor="system")
-    rows = await review.queue(database)
+    rows = (await WAITING.read(database, WaitingFilter())).items
     names = [row.domain for row in rows]
     assert names == [*(f"n{number}.example" for number in range(5)), "again.example"]
     assert rows[-1].review_reason == "its class changed"
     assert await review.count(database) == 6
-    first = await review.queue(database, limit=2)
-    rest = await review.queue(database, after=(first[-1].created_at, first[-1].id))
+    page = await WAITING.read(database, WaitingFilter(), limit=2)
+    first = page.items
+    rest = (await WAITING.read(database, WaitingFilter(), cursor=page.next)).items
     assert [row.domain for row in (*first, *rest)] == names
-    assert [row.domain for row in await review.queue(database, containing="n3")] == ["n3.example"]
+    found = await WAITING.read(database, WaitingFilter(q="n3"))
+    assert [row.domain for row in found.items] == ["n3.example"]
 
 
 async def test_a_row_has_what_the_specification_asks_for(database: Database) -> None:
@@ -41,12 +44,12 @@ async def test_a_row_has_what_the_specification_asks_for(database: Database) -> 
         await intake.submit_url(
             connection, "https://example.org/a", PUBLIC, submit=True, context="Food bank"
         )
-    (row,) = await review.queue(database, submitter_type="public_user")
+    (row,) = (await WAITING.read(database, WaitingFilter(submitter_type="public_user"))).items
     assert (row.base_url, row.submitted_by) == ("https://example.org/", "visitor")
     assert (row.submission_context, row.asked, row.urls_waiting) == ("Food bank", 1, 1)
     assert row.created_at is not None
     assert (row.report, row.preflight_asked_at) == (None, None)
-    assert await review.queue(database, submitter_type="system") == []
+    assert (await WAITING.read(database, WaitingFilter(submitter_type="system"))).items == []
 
 
 async def test_the_dossier_has_everything(database: Database) -> None:

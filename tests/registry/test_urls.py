@@ -54,7 +54,7 @@ async def test_a_url_of_an_approved_domain_is_crawled(database: Database) -> Non
 async def test_for_an_unknown_domain_the_offer_changes_nothing(database: Database) -> None:
     answer = await send(database)
     assert (answer.outcome, answer.asks, answer.domain) == ("offered", "submit", None)
-    assert answer.said == "Would you like to submit example.org for review?"
+    assert answer.message == "Would you like to submit example.org for review?"
     assert await DOMAINS.count(database, DomainFilter()) == 0
 
 
@@ -71,7 +71,7 @@ async def test_a_submitted_url_is_crawled_on_approval(database: Database) -> Non
     assert await due(database) == set()
     async with database.transaction() as connection:
         decided = await decisions.approve(connection, "example.org", actor=TESTER)
-    assert "2 submitted URLs are crawled with it" in decided.said
+    assert "2 submitted URLs are crawled with it" in decided.message
     assert await due(database) == {"https://example.org/", URL, other}
     assert await submissions.waiting_urls(database, answer.domain) == []
 
@@ -81,7 +81,7 @@ async def test_a_closed_domain_takes_no_urls(database: Database, status: str) ->
     await at_status(database, status)
     answer = await send(database, submit=True)
     assert answer.outcome == "refused"
-    assert f"is {status}: because" in answer.said
+    assert f"is {status}: because" in answer.message
     assert await due(database) == set()
 
 
@@ -99,12 +99,12 @@ NEW_HOST = "https://archive.example.org/x"
 async def test_a_new_subdomain_from_the_public_waits_for_a_reviewer(database: Database) -> None:
     await admit(database, "https://example.org/")
     answer = await send(database, NEW_HOST)
-    assert (answer.outcome, "is a new host" in answer.said) == ("remembered", True)
+    assert (answer.outcome, "is a new host" in answer.message) == ("remembered", True)
     domain = await domains.get(database, "example.org")
     assert (domain.status, domain.review_reason is not None) == ("approved", True)
     async with database.transaction() as connection:
         decided = await decisions.keep(connection, "example.org", actor=TESTER)
-    assert "1 submitted URL is crawled with it." in decided.said
+    assert "1 submitted URL is crawled with it." in decided.message
     assert NEW_HOST in await due(database)
 
 
@@ -195,7 +195,7 @@ async def test_urls_that_came_during_suspension_wait_for_resumption(database: Da
     done = await decisions.decide_many(
         database, ["example.org"], partial(decisions.resume, actor=TESTER)
     )
-    assert "approved again. Its pages are due. No worker is running." in done[0].said
+    assert "approved again. Its pages are due. No worker is running." in done[0].message
 
 
 async def test_a_url_that_meets_its_domains_approval_is_never_lost(database: Database) -> None:

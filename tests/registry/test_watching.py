@@ -10,8 +10,8 @@ import pytest
 from messor.governance import rest
 from messor.registry import domains, processing
 from messor.registry.domains import Domain
-from messor.schedule.domain_life import DOMAINS
 from messor.schedule.orchestrators import RunPosition
+from messor.schedule.standard import DOMAINS
 from messor.store.database import Database
 from simweb.answers import redirect
 from tests.crawling import TESTER, admit, crawl, later
@@ -118,28 +118,44 @@ async def test_without_funds_it_returns_in_the_new_year(dsn: str, database: Data
     assert (returned.type, returned.actor) == ("domain.processing", "system")
 
 
-@pytest.mark.parametrize(
-    "reason", ["5 consecutive requests had no answer", "robots.txt gave no answer"]
-)
-async def test_a_domain_that_does_not_answer_rests(database: Database, reason: str) -> None:
-    await admitted(database)
+async def silenced(database: Database, end_reason: str, status: int | None) -> None:
+    """The main host is silent after a visit that ended so, with this status of its last request."""
     await database.fetch(
         "UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '10 min',"
-        " cooldown_reason = $1",
-        reason,
+        " cooldown_reason = 'any words'"
     )
+    await database.fetch(
+        "INSERT INTO messor.visits (host_id, token, worker_id, claimed_at, end_reason)"
+        " SELECT id, 1, 1, messor.clock(), $1 FROM messor.hosts",
+        end_reason,
+    )
+    await database.fetch(
+        "INSERT INTO messor.http_fetches (fetched_at, page_id, host_id, visit_token, outcome,"
+        " status_code, duration_ms, waited_ms, rule, policy_version)"
+        " SELECT messor.clock(), 1, id, 1, 'error', $1::smallint, 1, 1, 'approved', 1"
+        " FROM messor.hosts",
+        status,
+    )
+
+
+@pytest.mark.parametrize("end_reason", ["unreachable", "robots"])
+async def test_a_domain_that_does_not_answer_rests(database: Database, end_reason: str) -> None:
+    await admitted(database)
+    await silenced(database, end_reason, None)
     assert (await watch(database))["failing"] == 1
     domain = await domains.get(database, "example.org")
-    assert (domain.processing, domain.failure_reason) == ("processing_failed", reason)
+    assert (domain.processing, domain.failure_reason) == ("processing_failed", "any words")
     assert (await watch(database))["failing"] == 0
 
 
-async def test_a_host_that_asks_for_silence_does_not_fail(database: Database) -> None:
+@pytest.mark.parametrize(
+    "end_reason, status", [("cool_down", 429), ("robots", 503), ("friction", None)]
+)
+async def test_a_host_that_is_silent_for_another_reason_does_not_fail(
+    database: Database, end_reason: str, status: int | None
+) -> None:
     await admitted(database)
-    await database.fetch(
-        "UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '10 min',"
-        " cooldown_reason = 'answered 429'"
-    )
+    await silenced(database, end_reason, status)
     assert (await watch(database))["failing"] == 0
 
 

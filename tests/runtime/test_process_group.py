@@ -7,9 +7,8 @@ import os
 
 import pytest
 
-from messor.runtime.lifeline import Lifeline
-from messor.runtime.memory import MEGABYTE, Ceiling, resident_bytes
 from messor.runtime.process_group import ProcessGroup
+from messor.runtime.stopping import MEGABYTE, Ceiling, Lifeline, resident_bytes
 
 
 class Member:

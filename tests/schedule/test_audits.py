@@ -11,7 +11,7 @@ from messor.jobs import jobs
 from messor.jobs.handlers import handlers_for
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.ops import audit_job
-from messor.schedule.audits import AUDIT, JOB_TYPE, QUALITY
+from messor.schedule.standard import AUDIT, AUDIT_JOB, QUALITY
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.schedule.conftest import Later
@@ -31,7 +31,7 @@ async def run_one_job(database: Database) -> None:
 
 
 async def test_one_a_day(database: Database, later: Later) -> None:
-    assert audit_job.JOB_TYPE == JOB_TYPE
+    assert audit_job.JOB_TYPE == AUDIT_JOB
     assert (await run_steps(database, AUDIT))["audits_asked_for"] == 1
     assert (await run_steps(database, AUDIT))["audits_asked_for"] == 0
     tomorrow = await later(timedelta(days=1))
@@ -62,7 +62,7 @@ async def test_records_are_judged_once_a_week(database: Database) -> None:
 
 async def test_an_order_that_cannot_be_understood_is_a_dead_letter(database: Database) -> None:
     async with database.transaction() as connection:
-        order = jobs.NewJob(JOB_TYPE, "audit:x", "log", payload={"since": "yesterday"})
+        order = jobs.NewJob(AUDIT_JOB, "audit:x", "log", payload={"since": "yesterday"})
         await jobs.enqueue(connection, [order])
     await run_one_job(database)
     assert await database.fetchval("SELECT dead_category FROM messor.jobs") == "validation"

@@ -15,8 +15,9 @@ import pytest
 
 from messor.schedule import clockwork as room
 from messor.schedule import leader
-from messor.schedule.clockwork import Clockwork, standard_registry
+from messor.schedule.clockwork import Clockwork
 from messor.schedule.orchestrators import Orchestrator, Registry, RunPosition, StepResult
+from messor.schedule.standard import standard_registry
 from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Connection, Database
@@ -273,7 +274,7 @@ async def test_a_schema_that_is_missing_for_a_while_is_waited_for(
 
 async def test_the_orchestrators_of_this_release_run_together(database: Database) -> None:
     registry = standard_registry(Settings())
-    assert [orchestrator.name for orchestrator in registry] == [*USUAL]
+    assert [orchestrator.name for orchestrator in registry] == sorted(USUAL)
     registry.register(failing("O-SERP", RuntimeError("no engine")))
     work = Clockwork(database, registry, asyncio.Event(), holder="h")
     await work.turn()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from messor.schedule.orchestrators import RunPosition
-from messor.schedule.rollup import ROLLUP
+from messor.schedule.standard import ROLLUP
 from messor.store.database import Database
 from tests.console import seeding
 from tests.crawling import admit

@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 
 from messor.insight import classes
-from messor.schedule import judge as orchestrator
-from messor.schedule.classify import CLASSIFY
-from messor.schedule.judge import JUDGE
-from messor.schedule.serp import SERP
+from messor.schedule import standard
+from messor.schedule.standard import CLASSIFY, JUDGE, SERP
 from messor.scout import candidates, discovery, keywords, serps, track
 from messor.scout.judge_pending import judge_waiting
 from messor.scout.search import Searcher
@@ -150,7 +148,7 @@ async def test_a_judge_that_is_cut_off_leaves_all_as_it_was(
     assert await database.fetchval("SELECT count(*) FROM messor.candidates") == 0
     assert await database.fetchval("SELECT count(*) FROM messor.domains") == 0
     assert len(await discovery.unjudged(database, applied)) == 1
-    monkeypatch.setattr(orchestrator, "PAGES_PER_STEP", 1)
+    monkeypatch.setattr(standard, "JUDGED_PER_STEP", 1)
     assert (await run_steps(database, JUDGE))["pages_judged"] == 1
 
 

@@ -16,7 +16,7 @@ from messor.ledger import errors, events
 from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event
 from messor.schedule import sweeper as sweeping
-from messor.schedule.clockwork import standard_registry
+from messor.schedule.standard import standard_registry
 from messor.schedule.sweeper import LOGS, retention_months, sweeper
 from messor.settings import Settings
 from messor.store.database import Database
@@ -287,11 +287,11 @@ async def test_rows_written_after_the_last_partition_come_where_they_belong(late
     """Nothing kept the logs for half a year; what was written meanwhile is neither lost nor in the way."""
     then = await later(timedelta(days=200))
     async with then.transaction() as connection:
-        await events.record(connection, [Event("test.stray", "test")])
+        await events.record(connection, [Event("domain.noted", "test")])
         await errors.log(
             connection, [LoggedError("parse", "Error", "a stray", None, None, None, {})]
         )
-    stray = "SELECT tableoid::regclass::text FROM messor.events WHERE type = 'test.stray'"
+    stray = "SELECT tableoid::regclass::text FROM messor.events WHERE type = 'domain.noted'"
     assert await then.fetchval(stray) == "events_other"
     await sweep(then)
     assert await then.fetchval(stray) != "events_other"

@@ -152,9 +152,9 @@ async def test_an_expansion_keeps_its_seed_and_refuses_what_drifts(
     found = {one.text: one for one in await expansion.expand(database, applied, actor="test")}
     assert found["research fellowship application deadline"].taken
     assert found["how do i apply for a research grant"].taken
-    assert "hugh grant" in found["hugh grant films"].said
-    assert "no service" in found["horizon telescope pictures"].said
-    assert "drifts" in found["grant ostrich volcano teapot"].said
+    assert "hugh grant" in found["hugh grant films"].message
+    assert "no service" in found["horizon telescope pictures"].message
+    assert "drifts" in found["grant ostrich volcano teapot"].message
     rows = await database.fetch(
         "SELECT k.source, k.seed_depth, s.keyword_text AS seed FROM messor.keywords k"
         " JOIN messor.keywords s ON s.id = k.seed_keyword_id ORDER BY k.source"

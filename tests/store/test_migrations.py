@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
+import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
-import asyncpg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
@@ -18,37 +15,9 @@ from alembic.script import ScriptDirectory
 from messor.errors import UnavailableError
 from messor.store import migrate, revisions
 from messor.store.database import Database
-from tests.conftest import with_database
+from tests.store.catalogue import FUNCTIONS, catalogue
 
 UPGRADE = "import sys; from messor.store import migrate; migrate.upgrade(sys.argv[1])"
-_numbers = itertools.count()
-
-
-async def objects(dsn: str) -> set[str]:
-    """Everything in the schema that has a name."""
-    raw = await asyncpg.connect(dsn, ssl=False)
-    try:
-        rows = await raw.fetch(
-            """SELECT relname::text FROM pg_class c WHERE relnamespace = 'messor'::regnamespace
-               UNION SELECT proname::text FROM pg_proc p
-                WHERE pronamespace = 'messor'::regnamespace"""
-        )
-        return {row[0] for row in rows}
-    finally:
-        await raw.close()
-
-
-@pytest.fixture
-async def blank_dsn(server_dsn: str) -> AsyncIterator[str]:
-    """The DSN of a database without Messor's schema."""
-    raw = await asyncpg.connect(server_dsn, ssl=False)
-    name = f"blank_{os.getpid()}_{next(_numbers)}"
-    try:
-        await raw.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
-        yield with_database(server_dsn, name)
-        await raw.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    finally:
-        await raw.close()
 
 
 def test_the_newest_revision_is_the_one_that_alembic_ends_at() -> None:
@@ -64,12 +33,27 @@ def test_whoever_opens_a_database_does_not_wait_for_alembic() -> None:
 
 async def test_up_down_up_leaves_the_same_schema(blank_dsn: str) -> None:
     await asyncio.to_thread(migrate.upgrade, blank_dsn)
-    first = await objects(blank_dsn)
+    first = await catalogue(blank_dsn)
     await asyncio.to_thread(migrate.downgrade, blank_dsn, "base")
-    left = await objects(blank_dsn)
-    assert left == {"alembic_version", "alembic_version_pkc"}
+    assert await catalogue(blank_dsn) == set()
     await asyncio.to_thread(migrate.upgrade, blank_dsn)
-    assert await objects(blank_dsn) == first
+    assert await catalogue(blank_dsn) == first
+
+
+async def test_the_newest_file_of_each_function_is_in_force(dsn: str) -> None:
+    newest: dict[str, str] = {}
+    for path in sorted(revisions.MIGRATIONS.glob("functions/*.sql")):
+        newest[path.name.partition(".")[0]] = path.read_text(encoding="utf-8")
+    in_force = await catalogue(dsn, (FUNCTIONS,))
+    names = {re.search(r"messor\.(\w+)\(", text)[1]: text for text in in_force}  # type: ignore[index]
+    assert names.keys() == newest.keys()
+    for name, text in newest.items():
+        assert body(text) == body(names[name]), name
+
+
+def body(function: str) -> str:
+    """The text between the quoting dollars, of a file or of the server."""
+    return re.split(r"\$\w*\$", function)[1]
 
 
 async def test_revision_is_none_before_and_newest_after(blank_dsn: str) -> None:

@@ -22,7 +22,7 @@ async def test_it_rings_on_commit(database: Database) -> None:
         await until(lambda: listener.rings)  # it listens
         heard = listener.rings
         async with database.transaction() as connection:
-            await record(connection, [Event("test.one", "tester")])
+            await record(connection, [Event("domain.noted", "tester")])
             assert await database.fetchval("SELECT 1") == 1
             assert listener.rings == heard
         waiting = [listener.wait(heard, LONG) for _ in range(3)]
@@ -48,5 +48,5 @@ async def test_a_lost_connection_is_opened_again(database: Database) -> None:
         # Whoever waited looks again then: what was committed meanwhile was not heard of.
         heard = await listener.wait(heard, LONG)
         async with database.transaction() as connection:
-            await record(connection, [Event("test.two", "tester")])
+            await record(connection, [Event("domain.kept", "tester")])
         assert await listener.wait(heard, LONG) > heard

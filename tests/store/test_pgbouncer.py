@@ -109,7 +109,7 @@ async def test_jobs(pooled_dsn: str) -> None:
 
     @handlers.handles("score")
     async def score(connection: Connection, job: Job) -> Result:
-        await events.record(connection, [Event("job.made", job.dedupe_key)])
+        await events.record(connection, [Event("jobs.requeued", job.dedupe_key)])
         return None
 
     async with Database(pooled_dsn, pool_size=6) as database:

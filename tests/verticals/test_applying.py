@@ -101,9 +101,9 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
         (7, "updated"),
         (8, "unchanged"),
     ]
-    assert "Give the organisation a name" in reports[2].said
-    assert "not" in reports[3].said
-    assert "already belongs to Orchard Skin" in reports[4].said
+    assert "Give the organisation a name" in reports[2].message
+    assert "not" in reports[3].message
+    assert "already belongs to Orchard Skin" in reports[4].message
     found = {one.name: one for one in await organisations.listing(database, applied)}
     assert found["Orchard Skin"].domains == ("example.sg", "orchardskin.example", "third.example")
     assert found["Novena, Physio"].location is None

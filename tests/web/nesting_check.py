@@ -12,7 +12,7 @@ from random import Random
 
 import turbohtml
 
-from messor.web.depth import is_too_deep
+from messor.web.depth import is_too_deep, may_exceed
 from messor.web.open_elements import OpenElements
 
 # A page of 6 KB that ended workers: its depth was hidden from who cuts names at a dash.
@@ -103,7 +103,8 @@ def main() -> None:
         if is_too_deep(page):
             continue  # it may end this process
         height = height_of(page)
-        if height > _SLACK and not OpenElements(height - _SLACK).is_exceeded_by(page):
+        limit = height - _SLACK
+        if limit > 0 and not (may_exceed(page, limit) and OpenElements(limit).is_exceeded_by(page)):
             found += 1
             sys.stdout.write(f"{height} {page}\n")
     sys.stdout.write(f"{pages} pages, {found} of them deeper than counted\n")

@@ -24,7 +24,7 @@ _MIN_DISTINCT = 5  # distinct characters; fewer is a key held down
 _SALT = 16
 _HASH = 32
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
 
-    async def _run(self, work: Callable[..., Answer], *args: object) -> Answer:
+    async def _run(self, work: Callable[..., Result], *args: object) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
 

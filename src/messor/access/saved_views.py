@@ -37,7 +37,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {
         "domain_class",
         "sort",
     ),
-    "review": ("q", "submitter"),
+    "review": ("q", "submitter_type", "sort"),
     "tasks": ("q", "domain", "outcome", "kind", "batch", "status"),
 }
 

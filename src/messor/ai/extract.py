@@ -17,11 +17,12 @@ from messor.ai.prompt_files import Prompt, prompt
 from messor.ai.proof import Unverified
 from messor.ai.questions import answer_schema, check_answer, described
 from messor.ai.reply import NOT_ASKED, Reply, ReplyStatus
+from messor.content.kinds import KINDS
 from messor.content.kinds.build import distinct
 from messor.content.records import Record
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
-W5_KINDS = ("offer", "call_to_action")
+W5_KINDS = tuple(kind.name for kind in KINDS.values() if kind.is_asked_without_vertical)
 
 
 @dataclass(slots=True)

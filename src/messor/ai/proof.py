@@ -11,9 +11,8 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import messor.content.kinds
-import messor.content.products.normalise  # noqa: F401 - both register their normalisers
-from messor.ai.questions import normaliser_of
+import messor.content.products.normalise  # noqa: F401 - registers its normalisers
+from messor.ai.questions import kind_of
 from messor.ai.visible_text import VisibleText
 from messor.content.amounts import MONEY
 from messor.content.evidence import EvidencedField, make_field, supports
@@ -23,7 +22,6 @@ from messor.content.view import PageView
 
 PARSER = "ai"
 CONFIDENCE = 0.7
-HEADS = ("title", "label", "name", "product_name", "question")  # the subject of a record
 _BARE = 4  # a shorter number needs an adjacent currency to be an amount
 # A standalone number, not the end of a name such as AB-33.
 _NUMBER = re.compile(r"(?<![\w\-\u2010-\u2015])\d[\d.,'\u2019\s]*(?![\w\-])")
@@ -67,11 +65,17 @@ class Prover:
 
     def _record(self, kind: str, said: dict[str, str | None]) -> Record | None:
         stated = {name: text for name, text in said.items() if text and text.strip()}
-        head = next((name for name in HEADS if name in stated), None)
+        head = kind_of(kind).subject
+        head = head if head in stated else None
         near: int | None = None
         found: dict[str, EvidencedField] = {}
         for name in sorted(stated, key=lambda each: each != head):
-            if name != head and head in found and _is_prose(name) and stated[name] == stated[head]:
+            if (
+                name != head
+                and head in found
+                and _is_prose(kind, name)
+                and stated[name] == stated[head]
+            ):
                 said_of = f"Its words are those of the {head}."
                 self.unverified.append(Unverified(kind, name, stated[name], said_of))
                 continue
@@ -92,7 +96,7 @@ class Prover:
     def _prove(
         self, kind: str, name: str, text: str, near: int | None
     ) -> tuple[EvidencedField, int] | None:
-        normaliser = normaliser_of(name)
+        normaliser = kind_of(kind).normaliser(name)
         places = list(self._seen.find(text))
         if near is not None:
             places.sort(key=lambda place: abs(place[0] - near))
@@ -127,14 +131,11 @@ class Prover:
         amount = next((found[n] for n in ("price", "amount", "salary") if n in found), None)
         if amount is not None and "currency" not in found:
             self._again(found, "currency", "money_currency", amount)
-        if kind == "call_to_action" and "label" in found and "action" not in found:
-            self._again(found, "action", "action", found["label"])
-        if near is not None and kind in (
-            "call_to_action",
-            "offer",
-            "opportunity",
-            "funding_program",
-        ):
+        declared = kind_of(kind)
+        for name, source in declared.derived.items():
+            if source in found and name not in found:
+                self._again(found, name, declared.normaliser(name), found[source])
+        if near is not None and declared.is_linked:
             self._link(found, near)
 
     def _again(
@@ -170,6 +171,6 @@ def _is_number(quote: str) -> bool:
     return len(quote) >= _BARE and _NUMBER.search(quote) is not None
 
 
-def _is_prose(name: str) -> bool:
+def _is_prose(kind: str, name: str) -> bool:
     """Whether a field accepts any words: the record's own name then adds nothing."""
-    return normaliser_of(name) in ("text", "long_text")
+    return kind_of(kind).normaliser(name) in ("text", "long_text")

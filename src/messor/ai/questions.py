@@ -7,72 +7,26 @@ exfiltrate data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
-from pydantic import BaseModel
-
-from messor.content.schemas import SCHEMAS
-from messor.content.schemas.products import ProductFields
+from messor.content import kinds as content
+from messor.content.kinds.declaration import RecordKind
 from messor.errors import UsageError
 
 MAX_RECORDS = 100
 MAX_VALUE = 2_000
 
-# Normaliser by field; others are short texts. None: not requested.
-_LONG = dict.fromkeys(("description", "answer", "eligibility"), "long_text")
-_MONEY = dict.fromkeys(
-    ("price", "list_price", "discount_amount", "amount", "salary"), "money_amount"
-)
-_DAYS = dict.fromkeys(
-    ("valid_until", "valid_from", "valid_through", "deadline", "published"), "day"
-)
-_UNASKED = dict.fromkeys(("url", "logo", "network", "profile", "form_action", "form_message"))
-NORMALISER_OF: Mapping[str, str | None] = {
-    **_LONG, **_MONEY, **_DAYS, **_UNASKED,
-    "currency": "money_currency", "discount_percent": "percent", "start": "date", "end": "date",
-    "opens": "time", "closes": "time", "days": "days", "hours": "hours", "action": "action",
-    "type": "opportunity", "email": "email", "phone": "phone", "fax": "phone", "country": "country",
-    "unit": "unit", "availability": "availability", "sku": "sku", "gtin": "gtin", "rating": "rating",
-    "review_count": "count", "brand": "brand", "condition": "condition",
-}  # fmt: skip
-_MEANT = {
-    "offer": "a reduction, a free first step or a deal that the page promises",
-    "call_to_action": "a button or link that asks the visitor to do something",
-    "product": "the one thing that the page sells",
-    "price_item": "an item of a price list or a menu",
-    "funding_program": "a grant, loan or fund that one can apply for",
-    "opportunity": "a job, scholarship, tender or the like that one can apply for",
-    "opening_hours": "days and the hours at which a place is open on them",
-}
-
-KINDS = (*SCHEMAS, "product") if "product" not in SCHEMAS else tuple(SCHEMAS)
+KINDS = tuple(kind.name for kind in content.KINDS.values() if kind.prompt)
 
 
-def fields_of(kind: str) -> tuple[str, ...]:
-    """Return the requested fields, in schema order."""
-    return tuple(
-        name for name in _model(kind).model_fields if NORMALISER_OF.get(name, "text") is not None
-    )
-
-
-def normaliser_of(name: str) -> str:
-    return NORMALISER_OF.get(name, "text") or "text"
-
-
-@cache
-def _model(kind: str) -> type[BaseModel]:
-    if kind not in KINDS:
+def kind_of(name: str) -> RecordKind:
+    """Return a kind that a model can be asked for."""
+    if name not in KINDS:
         raise UsageError(
-            f"There is no kind of record called {kind!r}; available: {', '.join(KINDS)}."
+            f"There is no kind of record called {name!r}; available: {', '.join(KINDS)}."
         )
-    if kind not in SCHEMAS:
-        return ProductFields
-    annotation = SCHEMAS[kind].model_fields["fields"].annotation
-    found = annotation if isinstance(annotation, type) else get_args(annotation)[0]
-    assert issubclass(found, BaseModel)
-    return found
+    return content.KINDS[name]
 
 
 def answer_schema(kinds: Sequence[str]) -> dict[str, Any]:
@@ -80,7 +34,7 @@ def answer_schema(kinds: Sequence[str]) -> dict[str, Any]:
     text = {"type": ["string", "null"]}
     properties: dict[str, Any] = {}
     for kind in kinds:
-        names = fields_of(kind)
+        names = kind_of(kind).asked_fields
         properties[kind] = {
             "type": "array",
             "items": _strict(dict.fromkeys(names, text)),
@@ -99,7 +53,7 @@ def _strict(properties: dict[str, Any]) -> dict[str, Any]:
 
 def described(kinds: Sequence[str]) -> str:
     """Describe the kinds for people and models, one line each."""
-    return "\n".join(f"- {kind}: {_MEANT.get(kind, kind.replace('_', ' '))}" for kind in kinds)
+    return "\n".join(f"- {kind}: {kind_of(kind).prompt}" for kind in kinds)
 
 
 def check_answer(kinds: Sequence[str], value: Any) -> str | None:
@@ -111,7 +65,7 @@ def check_answer(kinds: Sequence[str], value: Any) -> str | None:
     for kind, records in value.items():
         if not isinstance(records, list) or len(records) > MAX_RECORDS:
             return f"{kind} is not a list of at most {MAX_RECORDS} records"
-        names = set(fields_of(kind))
+        names = set(kind_of(kind).asked_fields)
         for record in records:
             wrong = _check_record(kind, names, record)
             if wrong is not None:

@@ -16,8 +16,8 @@ from messor.core.fresh import Fresh
 from messor.core.logs import room_logger
 from messor.errors import MessorError
 from messor.fetch.proxies.seal import Seal
-from messor.jobs import lists
-from messor.jobs.lists import JobFigures
+from messor.jobs import queries
+from messor.jobs.queries import JobFigures
 from messor.ledger.alarms import AlarmBoard
 from messor.ops import vitals
 from messor.ops.vitals import Vitals
@@ -72,7 +72,9 @@ class ApiContext:
     def __post_init__(self) -> None:
         self.notifications = NotificationListener(self.database)
         self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
-        self.job_figures = Fresh(0.0, lambda: lists.stats(self.database), is_costly=lists.are_many)
+        self.job_figures = Fresh(
+            0.0, lambda: queries.stats(self.database), is_costly=queries.are_many
+        )
         self.vitals = Fresh(
             0.0, lambda: vitals.vitals(self.database, self.alarms), is_costly=vitals.are_many
         )

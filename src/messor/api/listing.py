@@ -96,8 +96,13 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _annotation(field: FieldInfo) -> Any:
     is_text = field.annotation in (str, str | None)
-    bounds: dict[str, Any] = {"pattern": NO_NUL} if is_text else {}
-    if is_text and not any(hasattr(bound, "max_length") for bound in field.metadata):
-        bounds["max_length"] = MAX_TEXT
+    given = {
+        name
+        for bound in field.metadata
+        for name in ("pattern", "max_length")
+        if hasattr(bound, name)
+    }
+    defaults = {"pattern": NO_NUL, "max_length": MAX_TEXT} if is_text else {}
+    bounds: Any = {name: bound for name, bound in defaults.items() if name not in given}
     query = Query(description=field.description, **bounds)
     return Annotated[(field.annotation, *field.metadata, query)]

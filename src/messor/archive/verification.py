@@ -64,7 +64,7 @@ class SnapshotFinding:
     page_id: int
     url: str
     flaw: SnapshotFlaw
-    said: str
+    message: str
     is_current: bool  # it represents its page
     provider: str
     raw_hash: bytes | None = None  # of the bytes found
@@ -77,11 +77,11 @@ class Examined:
     row: Any
     is_here: bool = True  # its segments are on this machine
     flaw: SnapshotFlaw | None = None
-    said: str = ""
+    message: str = ""
     raw_hash: bytes | None = None
     is_known: bool = False  # found before: its page waits to be fetched, or can never be again
 
-    def finding(self, flaw: SnapshotFlaw | None = None, said: str = "") -> SnapshotFinding:
+    def finding(self, flaw: SnapshotFlaw | None = None, message: str = "") -> SnapshotFinding:
         row, flaw = self.row, flaw or self.flaw
         assert flaw is not None
         return SnapshotFinding(
@@ -89,7 +89,7 @@ class Examined:
             row["page_id"],
             row["url"],
             flaw,
-            said or self.said,
+            message or self.message,
             row["is_current"] is True,
             row["provider"],
             self.raw_hash,
@@ -127,10 +127,10 @@ def examine(folder: Path, row: Any) -> Examined:
     except OSError:
         return Examined(row, is_here=False)
     except DamagedRecordError as error:
-        return Examined(row, flaw=SnapshotFlaw.DAMAGED, said=str(error), is_known=_is_known(row))
+        return Examined(row, flaw=SnapshotFlaw.DAMAGED, message=str(error), is_known=_is_known(row))
     except NotFoundError:
         return Examined(
-            row, flaw=SnapshotFlaw.LOST, said="its bytes were erased", is_known=_is_known(row)
+            row, flaw=SnapshotFlaw.LOST, message="its bytes were erased", is_known=_is_known(row)
         )
     flaw, message, raw_hash = _judge(row, record, own)
     return Examined(row, True, flaw, message, raw_hash, _is_known(row))

@@ -3,7 +3,7 @@
 `messor archive verify --json` prints one object: `clean`, `verdict` (one sentence), `examined`,
 `elsewhere` (snapshots whose bytes are on another machine), `unread` (pages whose text could not be
 extracted again), `known` (flaws already marked by an earlier run), `found` (counts by flaw),
-`snapshots`, the first 10,000 of them, each with `snapshot_id`, `url`, `flaw`, `said` and
+`snapshots`, the first 10,000 of them, each with `snapshot_id`, `url`, `flaw`, `message` and
 `is_current`; with `--repair` also `repaired`: `marked`, `pages_due`, `records_written`,
 `hashes_corrected`, `to_import_again`.
 
@@ -19,8 +19,8 @@ from uuid import UUID
 import click
 
 from messor.archive import verification
-from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import AuditFailedError
 from messor.ops import archive_audit
@@ -82,7 +82,7 @@ def verify(domain: str | None, sample: int | None, repair: bool, as_json: bool) 
     else:
         _print(report, repaired)
     if not report.is_clean and repaired is None:
-        raise AuditFailedError(f"{report.said} To repair: messor archive verify --repair")
+        raise AuditFailedError(f"{report.message} To repair: messor archive verify --repair")
 
 
 async def _verify(
@@ -145,11 +145,11 @@ def _show_progress(examined: int) -> None:
 
 def _print(report: ArchiveReport, repaired: dict[str, int] | None) -> None:
     if report.findings:
-        rows = [(each.snapshot_id, each.flaw, each.url, each.said) for each in report.findings]
+        rows = [(each.snapshot_id, each.flaw, each.url, each.message) for each in report.findings]
         print_table(HEAD, rows[:MAX_LISTED])
         if (more := report.counts.total() - MAX_LISTED) > 0:
             emit(f"… and {more:,} more. List all: messor archive verify --json")
-    emit(report.said)
+    emit(report.message)
     for name, sentence in _REPAIRED.items():
         if repaired and repaired.get(name):
             emit(sentence.format(repaired[name]))

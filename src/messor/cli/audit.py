@@ -18,7 +18,7 @@
   first 1,000 by lane and time. `unlisted`: how many more there are.
 
 `messor audit contract --json` prints one object: `contract`, `judged_at`, `window_hours`, `kept`,
-`said`, and `checks`, each with `id`, `category`, `title`, `asks`, `state` (pass, fail, no data),
+`message`, and `checks`, each with `id`, `category`, `title`, `asks`, `state` (pass, fail, no data),
 `figure`, `examined`, `broken`, `examples`, `newest` (the newest run examined) and `sql`, the
 statement it was computed with.
 
@@ -125,9 +125,9 @@ def contract_(within: str, as_json: bool) -> None:
         for verdict in report.verdicts:
             for example in verdict.found.examples:
                 emit(f"{verdict.check.id}  {example}")
-        emit(report.said)
+        emit(report.message)
     if not report.is_kept:
-        raise AuditFailedError(report.said)
+        raise AuditFailedError(report.message)
 
 
 @audit.command(name="records")
@@ -158,9 +158,9 @@ def records_(sample: int, as_json: bool) -> None:
         for verdict in report.verdicts:
             for example in verdict.examples:
                 emit(f"{verdict.check.id}  {example}")
-        emit(report.said)
+        emit(report.message)
     if not report.is_clean:
-        raise AuditFailedError(report.said)
+        raise AuditFailedError(report.message)
 
 
 async def _audit_records(sample: int) -> record_audit.RecordReport:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.extraction.learn_corrections import Taught, teach
@@ -120,7 +120,7 @@ def rankings(as_json: bool) -> None:
     Example:
       messor corrections rankings
     """
-    found = run(_rankings())
+    found = run(with_database(store.versions))
     if as_json:
         print_json(found)
         return
@@ -147,7 +147,7 @@ def use(version: str, as_json: bool) -> None:
     if version != "default" and not version.isdecimal():
         raise UsageError(f"{version[:40]!r} is not a version; give a number or `default`.")
     number = None if version == "default" else int(version)
-    run(_use(number))
+    run(transact(lambda connection: store.use(connection, number, actor=LOCAL_ADMIN)))
     if as_json:
         print_json({"in_force": number})
     else:
@@ -201,16 +201,3 @@ async def _learn() -> Taught:
                 say(f"{done} of {all_} pages read.") if done % 100 == 0 or done == all_ else None
             ),
         )
-
-
-async def _rankings() -> list[dict[str, Any]]:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await store.versions(session.database)
-
-
-async def _use(version: int | None) -> None:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        await store.use(connection, version, actor=LOCAL_ADMIN)

@@ -7,10 +7,10 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.run_workers import carry_out, require_ready
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.plurals import counted
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress

@@ -9,13 +9,12 @@ import click
 from messor.cli.db_downgrade import downgrade
 from messor.cli.db_programs import dump, shell, url
 from messor.cli.db_secrets import rotate_key, rotate_password
-from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, run
 from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store import migrate, revisions
 from messor.store.database import Database
-from messor.store.session import embedded_server
+from messor.store.session import embedded_server, server_dsn
 
 
 @click.group()

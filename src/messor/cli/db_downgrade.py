@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 import click
 
-from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
@@ -16,6 +15,7 @@ from messor.settings import Settings
 from messor.store import migrate
 from messor.store.database import Database
 from messor.store.losses import DowngradeLoss, losses, revisions_below
+from messor.store.session import server_dsn
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # -1 is a revision
@@ -32,8 +32,8 @@ def downgrade(revision: str, yes: bool, dry_run: bool, as_json: bool) -> None:
     \b
     Example:
       messor db dump before.sql
-      messor db downgrade 024 --dry-run
-      messor db downgrade 024
+      messor db downgrade 001 --dry-run
+      messor db downgrade 001
     """
     run(_downgrade(revision, confirmed=yes, dry_run=dry_run, as_json=as_json))
 
@@ -62,16 +62,8 @@ def _print_losses(found: list[DowngradeLoss], current: str, target: str, *, as_j
     held = [loss for loss in found if loss.rows]
     say(f"Downgrading from revision {current} to {target} drops:")
     if held:
-        rows = [
-            (
-                loss.revision,
-                loss.what,
-                f"{loss.rows:,}",
-                "rebuilt by an upgrade" if loss.is_made_again else "lost",
-            )
-            for loss in held
-        ]
-        print_table(("revision", "object", "rows", "data"), rows)
+        rows = [(loss.revision, loss.what, f"{loss.rows:,}") for loss in held]
+        print_table(("revision", "object", "rows lost"), rows)
     else:
         say("  no data")
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import click
 
-from messor.cli.db_server import server_dsn
 from messor.cli.output import json_option, print_json, run
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
@@ -22,6 +21,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.dsn import for_child
 from messor.store.embedded.programs import client_program
+from messor.store.session import server_dsn
 
 
 @click.command()

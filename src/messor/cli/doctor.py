@@ -378,9 +378,9 @@ def _broker(settings: Settings) -> DoctorCheck:
         return DoctorCheck("broker", "ok", "not configured; set MESSOR_BROKER_URL to use one")
     try:
         with needing_broker():
-            from messor.jobs.broker import health  # noqa: PLC0415 - an extra
+            from messor.jobs.broker import publisher  # noqa: PLC0415 - an extra
         options = options_of(settings)
-        waiting = health.standing(options, job_types(settings))
+        waiting = publisher.hints_waiting(options, job_types(settings))
     except MessorError as error:
         fix = "start it, or correct MESSOR_BROKER_URL; until then workers poll the database"
         return DoctorCheck("broker", "bad", str(error), fix)

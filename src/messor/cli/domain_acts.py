@@ -8,19 +8,12 @@ from typing import Any
 
 import click
 
-from messor.cli.domain_session import (
-    LOCAL_ADMIN,
-    name_of,
-    print_decided,
-    print_verdicts,
-    show_domain,
-    transact,
-    with_database,
-)
+from messor.cli.domain_session import name_of, print_decided, print_verdicts, show_domain
 from messor.cli.output import json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.governance import decisions, rest
-from messor.governance.decisions import Act, BulkResult, Decided
+from messor.governance.decisions import Act, Decided
 from messor.insight import classes
 from messor.insight.class_features import CLASSES
 from messor.registry import domains as registry
@@ -28,7 +21,7 @@ from messor.registry import notes
 from messor.registry.domains import Domain
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.notes import Note
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 
 
 def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
@@ -42,10 +35,9 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
         print_decided(run(transact(one)), as_json)
         return
 
-    async def many(database: Database) -> list[BulkResult]:
-        return await decisions.decide_many(database, targets, act)
-
-    print_verdicts(run(with_database(many)), as_json)
+    print_verdicts(
+        run(with_database(lambda database: decisions.decide_many(database, targets, act))), as_json
+    )
 
 
 @click.command()

@@ -7,8 +7,9 @@ from dataclasses import asdict
 import click
 
 from messor.archive import erased_bytes
-from messor.cli.domain_session import LOCAL_ADMIN, name_of
+from messor.cli.domain_session import name_of
 from messor.cli.output import emit, json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.governance import erasure, promotion, purges
@@ -82,7 +83,7 @@ def erase(kind: str, what: str | None, reason: str | None, as_json: bool) -> Non
                 f"Give the {kind} and a reason: messor domains erase {kind} … --reason …"
             )
         done, left = run(_erase(kind, what, reason))
-        say(done.said)
+        say(done.message)
         if as_json:
             print_json({**asdict(done), "records_to_blank": left})
     _report_pending(left)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from messor.cli.actors import Names, names_in, with_names
-from messor.cli.domain_session import LOCAL_ADMIN, name_of, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.domain_session import name_of
+from messor.cli.listing import list_options, show_list
+from messor.cli.output import emit, json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.governance import preflight as preflight_requests
 from messor.politeness import prospects
 from messor.registry import domains as registry
 from messor.registry import review as reviews
 from messor.registry.preflights import Preflight
-from messor.registry.review import Dossier, WaitingDomain
-from messor.registry.submissions import SUBMITTERS
+from messor.registry.review import Dossier
+from messor.registry.review_queries import WAITING, WaitingDomain
 from messor.store.database import Connection, Database
 
 HEAD = (
@@ -33,34 +35,17 @@ HEAD = (
 
 
 @click.command()
-@click.option(
-    "--submitter",
-    type=click.Choice(SUBMITTERS),
-    help="Only domains submitted by this type of submitter.",
-)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000),
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def queue(submitter: str | None, limit: int, as_json: bool) -> None:
-    """List domains that wait for review, oldest first.
+@list_options(WAITING)
+def queue(**given: Any) -> None:
+    """List domains that wait for review.
 
     \b
     Example:
       messor domains queue
-      messor domains queue --submitter public_user --json
+      messor domains queue --submitter-type public_user --json
     """
-
-    async def read(database: Database) -> tuple[Sequence[WaitingDomain], int]:
-        rows = await reviews.queue(database, submitter_type=submitter, limit=limit)
-        return rows, await reviews.count(database)
-
-    rows, waiting = run(with_database(read))
-    if as_json:
-        print_json([asdict(row) for row in rows])
-        return
-    if rows:
-        print_table(HEAD, [_row(row) for row in rows])
-    say(f"{waiting} domains wait for review. Show one: messor domains review DOMAIN")
+    show_list(WAITING, given, HEAD, _row, empty="No matching domains wait for review.")
+    say("Show one: messor domains review DOMAIN")
 
 
 def _row(row: WaitingDomain) -> tuple[object, ...]:

@@ -1,25 +1,22 @@
-"""Shared by the `messor domains` commands: the actor, transactions, and output of domains."""
+"""Shared by the `messor domains` commands: names and output of domains."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from messor.cli.output import print_json, print_table
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
+from messor.registry import domains as registry
 from messor.registry.domains import Domain, Submission
-from messor.settings import Settings
 from messor.store.database import Connection, Database
-from messor.store.session import open_session
 
 if TYPE_CHECKING:  # most commands start without what decides, and a halt must be quick
     from messor.governance.decisions import BulkResult, Decided
 
-Result = TypeVar("Result")
-
-LOCAL_ADMIN = "local-admin"
 HEAD = ("domain", "status", "processing", "pages", "depth", "delay", "submitted by", "last crawl")
 
 
@@ -28,17 +25,11 @@ def name_of(text: str) -> str:
     return Submission.understand(text).domain
 
 
-async def transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
-
-
-async def with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await act(session.database)
+async def domain_id_of(database: Database | Connection, domain: str | None) -> UUID | None:
+    """Return the id of a registered domain; None for none."""
+    if domain is None:
+        return None
+    return (await registry.get(database, name_of(domain))).id
 
 
 def show_domain(domain: Domain, as_json: bool) -> None:
@@ -62,7 +53,7 @@ def row_of(domain: Domain) -> tuple[object, ...]:
 
 
 def print_decided(decided: Decided, as_json: bool) -> None:
-    say(decided.said)
+    say(decided.message)
     if decided.holdings is not None and decided.holdings.snapshots:
         say(f"Purge them: messor domains purge {decided.domain.domain}")
     show_domain(decided.domain, as_json)
@@ -73,7 +64,7 @@ def print_verdicts(verdicts: Sequence[BulkResult], as_json: bool) -> None:
     if as_json:
         print_json([asdict(verdict) for verdict in verdicts])
     else:
-        rows = [(verdict.name, verdict.code, verdict.said) for verdict in verdicts]
+        rows = [(verdict.name, verdict.code, verdict.message) for verdict in verdicts]
         print_table(("domain", "result", "reason"), rows)
     refused = sum(not verdict.done for verdict in verdicts)
     if refused:

@@ -7,8 +7,8 @@ from typing import TextIO
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError
 from messor.governance import backfill, intake
@@ -39,7 +39,7 @@ def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> No
         )
 
     submitted = run(transact(act))
-    say(submitted.said)
+    say(submitted.message)
     if submitted.asks == "submit":
         say(f"To submit it: messor domains url {submitted.url} --submit")
     if as_json:
@@ -69,7 +69,9 @@ def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
     if as_json:
         print_json([asdict(line) for line in lines])
     elif lines:
-        rows = [(line.number, line.domain or line.text, line.outcome, line.said) for line in lines]
+        rows = [
+            (line.number, line.domain or line.text, line.outcome, line.message) for line in lines
+        ]
         print_table(("line", "domain", "result", "reason"), rows)
     counts = backfill.summary(lines)
     say(", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "No lines.")

@@ -8,16 +8,10 @@ from typing import Any, Unpack
 import click
 
 from messor.cli import domain_acts, domain_details, domain_erasure, domain_queue, domain_urls
-from messor.cli.domain_session import (
-    HEAD,
-    LOCAL_ADMIN,
-    name_of,
-    row_of,
-    show_domain,
-    transact,
-)
+from messor.cli.domain_session import HEAD, name_of, row_of, show_domain
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.governance import intake
@@ -30,7 +24,7 @@ from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
 
-__all__ = ["LOCAL_ADMIN", "configure", "domains"]
+__all__ = ["configure", "domains"]
 
 DEPTHS = "; ".join(
     f"{depth}{'+' if depth == 4 else ''} = {words}" for depth, words in DEPTH_GUIDANCE
@@ -95,11 +89,11 @@ def submit(
     if pages is not None:
         say(f"{name} will be crawled again: {pages} known pages are due.")
     else:
-        say(submitted.said)
+        say(submitted.message)
         if submitted.asks == "rescrape":
             say(f"To crawl it again: messor domains submit {name} --rescrape")
     if as_json:
-        outcome = {"outcome": submitted.outcome, "said": submitted.said}
+        outcome = {"outcome": submitted.outcome, "message": submitted.message}
         print_json({**asdict(submitted.domain), **outcome})
     else:
         show_domain(submitted.domain, as_json)

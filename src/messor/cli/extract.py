@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from messor.cli.comparison import print_comparison
-from messor.cli.output import json_option, print_json, run
-from messor.cli.progress_line import end_line, progress_line
+from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.core.terminal import say
 from messor.errors import InterruptedRunError, UsageError
 from messor.extraction import queue
@@ -23,7 +22,7 @@ from messor.extraction.reader_pool import wanted_kinds
 from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
-from messor.runtime.signals import Interruptible, stopping_on_signals
+from messor.runtime.stopping import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session

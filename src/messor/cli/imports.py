@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import NoPagesError, UsageError
 from messor.imports.import_run import ImportReport, import_pages

@@ -17,7 +17,7 @@ from messor.errors import NoPagesError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
 from messor.ingest.result import PlannedPageResult, RunOutcome
 from messor.runtime.components import watching_clock
-from messor.runtime.signals import stopping_on_signals
+from messor.runtime.stopping import stopping_on_signals
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -99,7 +99,7 @@ def _show(ingestion: Ingestion) -> None:
     )
     for page in ingestion.pages:
         if page.result not in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
-            emit(f"  {page.result}: {page.url}{f' ({page.said})' if page.said else ''}")
+            emit(f"  {page.result}: {page.url}{f' ({page.message})' if page.message else ''}")
     if ingestion.outcome is not RunOutcome.SUCCESS:
         told = 0 if ingestion.is_success else LAST_WORDS  # those are said at the end
         for sentence in ingestion.guidance[told:]:

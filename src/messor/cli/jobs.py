@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -11,33 +10,33 @@ from uuid import UUID
 
 import click
 
+from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError, UsageError
-from messor.jobs import dead_letters, lists
+from messor.jobs import dead_letters, queries
 from messor.jobs import jobs as queue
-from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetter, DeadLetterFilter
 from messor.jobs.patterns import ErrorPattern, patterns
+from messor.jobs.queries import JOBS, JobRow
 from messor.jobs.redaction import shown_job
 from messor.ledger import events
 from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event
-from messor.settings import Settings
 from messor.store.database import Database
-from messor.store.session import open_session
+from messor.store.listing import age_of
 
 Result = TypeVar("Result")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-LOCAL_ADMIN = "local-admin"
 HEAD = ("id", "type", "state", "priority", "attempts", "key", "worker", "available", "finished")
 DEAD_HEAD = ("id", "type", "category", "error", "attempts", "died", "reason")
 STATS_HEAD = ("type", "queued", "due", "running", "abandoned", "done", "dead", "cancelled", "oldest wait", "mean run")  # fmt: skip
 ERRORS_HEAD = ("times", "category", "error", "first", "last", "pattern")
 REASON_WIDTH = 80
-UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+ALL = 2**31  # dead letters counted before an act
 
-_AGE = re.compile(r"(\d{1,5})([smhdw])", re.ASCII)
 _limit = click.option(
     "--limit",
     default=50,
@@ -47,14 +46,6 @@ _limit = click.option(
 )
 _yes = click.option("--yes", is_flag=True, help="Confirm an action on more than one job.")
 _category = click.option("--category", type=click.Choice(CATEGORIES), help="Only errors of this category.")  # fmt: skip
-
-
-def selection_options(command: Command) -> Command:
-    """Add the options that select dead letters."""
-    age = click.option("--older-than", metavar="AGE", help="Only jobs that died at least this long ago: 90m, 12h, 7d.")  # fmt: skip
-    pattern = click.option("--pattern", help="Only jobs whose reason contains this error pattern.")  # fmt: skip
-    job_type = click.option("--type", "job_type", help="Only jobs of this type.")
-    return job_type(_category(pattern(age(command))))
 
 
 @click.group()
@@ -70,29 +61,16 @@ def jobs() -> None:
 
 
 @jobs.command(name="list")
-@click.option("--state", type=click.Choice(lists.STATES), help="Only jobs in this state.")
-@click.option("--type", "job_type", help="Only jobs of this type.")
-@_limit
-@json_option
-def list_jobs(state: str | None, job_type: str | None, limit: int, as_json: bool) -> None:
-    """List jobs, newest first.
+@list_options(JOBS)
+def list_jobs(**given: Any) -> None:
+    """List jobs.
 
     \b
     Example:
       messor jobs list --state running
-      messor jobs list --type score --limit 200 --json -o jobs.json
+      messor jobs list --job-type score --limit 200 --json -o jobs.json
     """
-
-    async def read(database: Database) -> list[lists.JobRow]:
-        return await lists.listing(database, state=state, job_type=job_type, limit=limit)
-
-    found = run(_with_database(read))
-    if as_json:
-        print_json([asdict(line) for line in found])
-    elif found:
-        print_table(HEAD, [_row(line) for line in found])
-    else:
-        say("No matching jobs.")
+    show_list(JOBS, given, HEAD, _row, empty="No matching jobs.")
 
 
 @jobs.command()
@@ -105,7 +83,7 @@ def show(job_id: UUID, as_json: bool) -> None:
     Example:
       messor jobs show 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
     """
-    job = run(_with_database(lambda database: lists.get(database, job_id)))
+    job = run(with_database(lambda database: queries.get(database, job_id)))
     found = shown_job(job, in_full=True)
     del found["is_cut"]
     if as_json:
@@ -129,7 +107,7 @@ def stats(as_json: bool) -> None:
     Example:
       messor jobs stats --json
     """
-    found = run(_with_database(lists.stats))
+    found = run(with_database(queries.stats))
     if as_json:
         print_json([asdict(figures) for figures in found])
     elif found:
@@ -139,30 +117,21 @@ def stats(as_json: bool) -> None:
 
 
 @jobs.command()
-@selection_options
-@_limit
-@json_option
-def dead(limit: int, as_json: bool, **chosen: Any) -> None:
-    """List dead letters with their reasons, newest first.
+@list_options(DEAD_LETTERS, without=("job_ids",))
+def dead(**given: Any) -> None:
+    """List dead letters with their reasons.
 
     \b
     Example:
       messor jobs dead --category parse
       messor jobs dead --pattern "no route" --older-than 7d --json
     """
-    choice = _choice((), **chosen)
-    found = run(_with_database(lambda database: dead_letters.listing(database, choice, limit)))
-    if as_json:
-        print_json([asdict(letter) for letter in found])
-    elif found:
-        print_table(DEAD_HEAD, [_letter(letter) for letter in found])
-    else:
-        say("No matching dead letters.")
+    show_list(DEAD_LETTERS, given, DEAD_HEAD, _letter, empty="No matching dead letters.")
 
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@selection_options
+@filter_options(DEAD_LETTERS, without=("job_ids",))
 @click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 @_yes
 @json_option
@@ -180,7 +149,7 @@ def requeue(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@selection_options
+@filter_options(DEAD_LETTERS, without=("job_ids",))
 @click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 @_yes
 @json_option
@@ -197,7 +166,7 @@ def purge(job_ids: tuple[UUID, ...], as_json: bool, **options: Any) -> None:
 
 @jobs.command()
 @click.argument("job_ids", nargs=-1, type=click.UUID)
-@click.option("--type", "job_type", help="Cancel all queued and running jobs of this type.")
+@click.option("--job-type", help="Cancel all queued and running jobs of this type.")
 @_yes
 @json_option
 def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: bool) -> None:
@@ -206,11 +175,11 @@ def cancel(job_ids: tuple[UUID, ...], job_type: str | None, yes: bool, as_json: 
     \b
     Example:
       messor jobs cancel 019a8b6e-6c1f-7cc0-8f5a-3a8b1f1c2d3e
-      messor jobs cancel --type export --yes
+      messor jobs cancel --job-type export --yes
     """
     if bool(job_ids) == (job_type is not None):
-        raise UsageError("Give either job ids or --type.")
-    done = run(_with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
+        raise UsageError("Give either job ids or --job-type.")
+    done = run(with_database(lambda database: _cancel(database, job_ids, job_type, yes=yes)))
     if len(job_ids) == 1 and not done:
         raise NotFoundError(f"No job {job_ids[0]} is queued or running.")
     _report("cancelled", done, as_json)
@@ -239,7 +208,7 @@ def errors(
             database, within=within, category=category, error_type=error_type, limit=limit
         )
 
-    found = run(_with_database(read))
+    found = run(with_database(read))
     if as_json:
         print_json([asdict(pattern) for pattern in found])
     elif found:
@@ -250,21 +219,13 @@ def errors(
 
 def parse_age(option: str, text: str) -> timedelta:
     """Parse a duration such as 90m, 12h or 7d."""
-    age = _AGE.fullmatch(text.strip())
-    if age is None:
-        raise UsageError(f"{option} {text[:50]!r} is not a duration; use 90m, 12h, 7d or 2w.")
-    return timedelta(**{UNITS[age[2]]: int(age[1])})
-
-
-def _choice(
-    job_ids: Sequence[UUID],
-    job_type: str | None,
-    category: str | None,
-    pattern: str | None,
-    older_than: str | None,
-) -> DeadLetterFilter:
-    age = None if older_than is None else parse_age("--older-than", older_than)
-    return DeadLetterFilter(list(job_ids) or None, job_type, category, pattern, age)
+    try:
+        age = age_of(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}.") from error
+    if not isinstance(age, timedelta):
+        raise UsageError(f"{option}: {text[:50]!r} is not a duration such as 90m, 12h or 7d.")
+    return age
 
 
 def _decide(
@@ -277,17 +238,17 @@ def _decide(
     **chosen: Any,
 ) -> int:
     """Act on dead letters; on more than one only with --yes."""
-    choice = _choice(job_ids, **chosen)
+    choice = filters_of(DEAD_LETTERS, {**chosen, "job_ids": list(job_ids) or None})
     if (choice == DeadLetterFilter()) != everything:
-        raise UsageError("Select dead letters by id, --type, --category, --pattern or --older-than, or give --all alone.")  # fmt: skip
+        raise UsageError("Select dead letters by id, --job-type, --category, --pattern or --older-than, or give --all alone.")  # fmt: skip
 
     async def decide(database: Database) -> int:
-        found = await dead_letters.count(database, choice)
+        found = await DEAD_LETTERS.count(database, choice, most=ALL)
         if found and len(job_ids) != 1:
             _require_confirmation(f"{verb} {found:,} dead letters ({choice})", yes=yes)
         return await act(database, choice, actor=LOCAL_ADMIN) if found else 0
 
-    done = run(_with_database(decide))
+    done = run(with_database(decide))
     if len(job_ids) == 1 and not done:
         raise NotFoundError(f"{job_ids[0]} is not a dead letter.")
     return done
@@ -319,11 +280,6 @@ async def _cancel(
     return done
 
 
-async def _with_database(act: Callable[[Database], Awaitable[Result]]) -> Result:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await act(session.database)
-
-
 def _report(outcome: str, count: int, as_json: bool) -> None:
     if as_json:
         print_json({outcome: count})
@@ -331,18 +287,18 @@ def _report(outcome: str, count: int, as_json: bool) -> None:
         say(f"{count:,} {'job' if count == 1 else 'jobs'} {outcome}.")
 
 
-def _row(line: lists.JobRow) -> tuple[object, ...]:
+def _row(line: JobRow) -> tuple[object, ...]:
     attempts = f"{line.attempts}/{line.max_attempts}"
     return (line.id, line.job_type, line.state, line.priority, attempts, _short(line.dedupe_key),
             line.locked_by, line.available_at, line.finished_at)  # fmt: skip
 
 
-def _letter(letter: dead_letters.DeadLetter) -> tuple[object, ...]:
+def _letter(letter: DeadLetter) -> tuple[object, ...]:
     return (letter.id, letter.job_type, letter.category, letter.error_type, letter.attempts,
             letter.died_at, _short(letter.reason or "-"))  # fmt: skip
 
 
-def _figures(figures: lists.JobFigures) -> tuple[object, ...]:
+def _figures(figures: queries.JobFigures) -> tuple[object, ...]:
     spans = [span and timedelta(seconds=round(span.total_seconds(), 1)) for span in (figures.oldest_wait, figures.mean_run)]  # fmt: skip
     return (*list(asdict(figures).values())[:-2], *spans)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -14,7 +13,8 @@ from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Act, Role, key_acts_of
 from messor.access.secret import Secret
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
+from messor.cli.session import transact
 from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store.database import Connection
@@ -78,7 +78,7 @@ def create(name: str, member: str, scopes: tuple[str, ...], days: int, as_json: 
             by=LOCAL_ADMIN,
         )
 
-    key, secret = run(_transact(act))
+    key, secret = run(transact(act))
     if as_json:
         print_json({**asdict(key), "key": secret.reveal()})
     else:
@@ -129,19 +129,8 @@ def revoke(prefix: str, as_json: bool) -> None:
         key = await registry.get(connection, prefix, by=LOCAL_ADMIN)
         return await registry.revoke(connection, key, by=LOCAL_ADMIN)
 
-    key = run(_transact(act))
-    if as_json:
-        print_json(key)
-    else:
-        print_table(HEAD, [_row(key)])
-
-
-async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
+    key = run(transact(act))
+    print_item(key, as_json, HEAD, _row)
 
 
 def _row(key: ApiKey) -> tuple[object, ...]:

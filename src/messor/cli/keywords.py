@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.scout import expansion, tiers
 from messor.scout import keywords as words
@@ -89,7 +89,7 @@ def expand(vertical: str, write: bool, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.said) for o in found]
+    table = [(o.text, o.seed, o.drift, "yes" if o.taken else "no", o.message) for o in found]
     print_table(("text", "seed", "drift", "accepted", "reason"), table)
     taken = sum(one.taken for one in found)
     say(

@@ -25,6 +25,7 @@ from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Filters, Listing, fau
 from messor.store.session import open_session
 
 Item = TypeVar("Item")
+Given = TypeVar("Given", bound=Filters)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 MAX_ROWS = 1_000_000
@@ -41,19 +42,28 @@ def list_options(
 
     def add(command: Command) -> Command:
         command = json_option(command)
-        for option in reversed(list(_options(listing, without))):
+        for option in reversed(_paging(listing)):
             command = option(command)
+        return filter_options(listing, without=without)(command)
+
+    return add
+
+
+def filter_options(
+    listing: Listing[Any, Any], *, without: tuple[str, ...] = ()
+) -> Callable[[Command], Command]:
+    """Add the listing's filters alone, to a command that acts on the matches."""
+
+    def add(command: Command) -> Command:
+        for name, field in reversed(listing.filters.model_fields.items()):
+            if name not in without:
+                command = _option(name, field)(command)
         return command
 
     return add
 
 
-def _options(listing: Listing[Any, Any], without: tuple[str, ...]) -> Sequence[Any]:
-    filters = [
-        _option(name, field)
-        for name, field in listing.filters.model_fields.items()
-        if name not in without
-    ]
+def _paging(listing: Listing[Any, Any]) -> Sequence[Any]:
     sort = click.option(
         "--sort", "order", type=click.Choice(tuple(listing.orders)),
         default=listing.default_order, show_default=True, help="Order; - is descending.",
@@ -63,7 +73,7 @@ def _options(listing: Listing[Any, Any], without: tuple[str, ...]) -> Sequence[A
         "--limit", type=click.IntRange(1, MAX_ROWS), default=DEFAULT_LIMIT, show_default=True,
         help="Maximum number of rows.",
     )  # fmt: skip
-    return [*filters, sort, cursor, limit]
+    return [sort, cursor, limit]
 
 
 def _option(name: str, field: FieldInfo) -> Any:
@@ -140,14 +150,12 @@ async def read_list(
             return items, cursor
 
 
-def filters_of(listing: Listing[Any, Any], given: Mapping[str, Any]) -> Filters:
+def filters_of(listing: Listing[Any, Given], given: Mapping[str, Any]) -> Given:
+    """The filters that options give."""
     try:
-        found: Filters = listing.filters.model_validate(
-            {name: _aware(value) for name, value in given.items()}
-        )
+        return listing.filters.model_validate({name: _aware(one) for name, one in given.items()})
     except ValidationError as error:
         raise UsageError(fault_of(error, as_flag=True)) from error
-    return found
 
 
 def _aware(value: Any) -> Any:

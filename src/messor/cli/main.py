@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from messor import __version__
-from messor.cli.failures import describe
 from messor.cli.output import show_error
+from messor.core.full_disk import is_full
 from messor.core.logs import configure_logs
 from messor.core.terminal import guard_terminal, say
 from messor.errors import MessorError, UnavailableError
@@ -68,8 +68,6 @@ COMMANDS = {
     "why": "messor.cli.why:why",
     "worker": "messor.cli.worker:worker",
 }
-
-
 # Other packages register commands by this group; without simweb these two say how to install it.
 PLUGINS = entry_points(group="messor.commands")
 SIMWEB_COMMANDS = {
@@ -180,8 +178,44 @@ def _run() -> None:
         say(f"messor: {error}")
         sys.exit(error.exit_code)
     except Exception as error:
-        message = describe(error)
+        message = _describe(error)
         if message is None:
             raise  # a bug in Messor: the traceback is needed
         say(f"messor: {message}")
         sys.exit(UnavailableError.exit_code)
+
+
+def _describe(error: Exception) -> str | None:
+    """Say in a sentence what went wrong and what to do; None for a bug in Messor.
+
+    Packages translate the errors they expect. The rest comes from the database, files and sockets.
+    """
+    if is_full(error):
+        return (
+            f"a disk is full ({error}). Free some space and run the command again; the file it was "
+            "writing is incomplete."
+        )
+    return _describe_database_error(error) or _describe_system_error(error)
+
+
+def _describe_database_error(error: Exception) -> str | None:
+    asyncpg = sys.modules.get("asyncpg")  # not loaded for commands that need no database
+    if asyncpg is None:
+        return None
+    if isinstance(error, asyncpg.PostgresError):
+        message = str(error).partition("\n")[0].rstrip(".")
+        return f"The database returned an error: {message}. To check it: messor doctor"
+    if isinstance(error, (asyncpg.InterfaceError, asyncpg.InternalClientError)):
+        return "The connection to the database was lost. Try again, or check it: messor doctor"
+    return None
+
+
+def _describe_system_error(error: Exception) -> str | None:
+    if isinstance(error, BrokenPipeError):
+        return "The output was closed by its reader."
+    if isinstance(error, TimeoutError):
+        return "The operation timed out. Try again, or check the system: messor doctor"
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from functools import partial
 from typing import TypeVar
 
 import click
@@ -17,7 +18,8 @@ from messor.access.passwords import PasswordHash, Passwords
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.typed_text import understand_email, understand_name
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
+from messor.cli.session import transact
 from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
 from messor.runtime.server.hosts import console_url
@@ -81,8 +83,8 @@ def add(email: str, name: str, role: str, password_stdin: bool, as_json: bool) -
     async def act() -> Member:
         hashed = await _hash(password, address, name)
 
-        async def create(connection: Connection) -> Member:
-            return await registry.create(
+        return await transact(
+            lambda connection: registry.create(
                 connection,
                 email=address,
                 name=name,
@@ -90,8 +92,7 @@ def add(email: str, name: str, role: str, password_stdin: bool, as_json: bool) -
                 password=hashed,
                 by=LOCAL_ADMIN,
             )
-
-        return await _transact(create)
+        )
 
     member = run(act())
     if not member.has_password:
@@ -136,12 +137,7 @@ def role(email: str, role: str, as_json: bool) -> None:
     Example:
       messor members role ada@example.org admin
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.set_role(connection, member, Role(role), by=LOCAL_ADMIN)
-
-    _show(run(_transact(act)), as_json)
+    _change(email, partial(registry.set_role, role=Role(role)), as_json)
 
 
 @members.command()
@@ -154,12 +150,7 @@ def disable(email: str, as_json: bool) -> None:
     Example:
       messor members disable ada@example.org
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.disable(connection, member, by=LOCAL_ADMIN)
-
-    _show(run(_transact(act)), as_json)
+    _change(email, registry.disable, as_json)
 
 
 @members.command(name="reset-two-factor")
@@ -179,7 +170,7 @@ def reset_two_factor(email: str, as_json: bool) -> None:
             raise ConflictError(f"Two-factor login is not enabled for {member.email}.")
         return member
 
-    _show(run(_transact(act)), as_json)
+    _show(run(transact(act)), as_json)
 
 
 @members.command()
@@ -192,12 +183,7 @@ def enable(email: str, as_json: bool) -> None:
     Example:
       messor members enable ada@example.org
     """
-
-    async def act(connection: Connection) -> Member:
-        member = await registry.get(connection, email)
-        return await registry.enable(connection, member, by=LOCAL_ADMIN)
-
-    _show(run(_transact(act)), as_json)
+    _change(email, registry.enable, as_json)
 
 
 @members.command()
@@ -251,7 +237,7 @@ def link(email: str | None, url: str | None, as_json: bool) -> None:
         member = await registry.get(connection, email)
         return await links.make_login(connection, member, by=LOCAL_ADMIN)
 
-    made = run(_transact(act))
+    made = run(transact(act))
     login_url = made.url(url or console_url(Settings()))
     if as_json:
         print_json({"url": login_url, "expires_at": made.expires_at})
@@ -291,19 +277,15 @@ async def _hash(password: str | None, email: str, name: str) -> PasswordHash | N
         passwords.close()
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
+def _change(email: str, change: Callable[..., Awaitable[Member]], as_json: bool) -> None:
+    async def act(connection: Connection) -> Member:
+        return await change(connection, await registry.get(connection, email), by=LOCAL_ADMIN)
+
+    _show(run(transact(act)), as_json)
 
 
 def _show(member: Member, as_json: bool) -> None:
-    if as_json:
-        print_json(member)
-    else:
-        print_table(HEAD, [_row(member)])
+    print_item(member, as_json, HEAD, _row)
 
 
 def _row(member: Member) -> tuple[object, ...]:

@@ -10,11 +10,11 @@ import click
 from messor.ai import ReplyStatus, usage
 from messor.ai.reply import NOT_ASKED
 from messor.ai.usage import ModelCall, Spent
-from messor.cli.domain_session import name_of, with_database
+from messor.cli.domain_session import name_of
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.settings import Settings
-from messor.store.database import Database
 
 SPENT = ("scope", "calls", "tokens", "cost", "max tokens", "max cost")
 CALLS = ("call", "sent", "domain", "purpose", "status", "tokens", "cost", "url")
@@ -50,11 +50,7 @@ def spent(limit: int, as_json: bool) -> None:
     Example:
       messor model spent
     """
-
-    async def act(database: Database) -> list[Spent]:
-        return await usage.spent(database, limit=limit)
-
-    found = run(with_database(act))
+    found = run(with_database(lambda database: usage.spent(database, limit=limit)))
     if as_json:
         print_json([asdict(one) for one in found])
     elif found:
@@ -84,12 +80,13 @@ def calls(
     """
     name = name_of(domain) if domain else None
 
-    async def act(database: Database) -> list[ModelCall]:
-        return await usage.calls(
-            database, domain=name, ending=status, is_doubted=unverified, limit=limit
+    found = run(
+        with_database(
+            lambda database: usage.calls(
+                database, domain=name, ending=status, is_doubted=unverified, limit=limit
+            )
         )
-
-    found = run(with_database(act))
+    )
     if as_json:
         print_json([asdict(one) for one in found])
     elif not found:

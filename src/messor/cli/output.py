@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeVar
@@ -27,7 +28,12 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str, decimal_format="number")
 _BREAKS = re.compile(r"\s*[\n\t]\s*")
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+# Pause between lines without a terminal: short at first, because most runs are short.
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
 
 
 def json_option(command: Command) -> Command:
@@ -104,6 +110,16 @@ def _as_json(value: Any) -> str:
     return escaped(_ENCODER.encode(value).decode())
 
 
+def print_item(
+    value: Item, as_json: bool, head: Sequence[str], row: Callable[[Item], Sequence[Any]]
+) -> None:
+    """Print one value, as JSON or as a table of one row."""
+    if as_json:
+        print_json(value)
+    else:
+        print_table(head, [row(value)])
+
+
 def print_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table with columns as wide as their widest cell."""
     cells = [[_cell(value) for value in row] for row in rows]
@@ -129,3 +145,28 @@ def _cell(value: Any) -> str:
         return f"{value:%Y-%m-%d %H:%M:%S}"
     # A line break within a cell would look like another row.
     return shown(_BREAKS.sub(" ", str(value)))
+
+
+def progress_line(text: Callable[[Any], str]) -> Callable[[Any], None]:
+    """Return a callback that updates one line on a terminal, or prints occasional lines."""
+    printed_at, pause = time.monotonic(), FIRST_PAUSE_SECONDS
+
+    def report(given: Any) -> None:
+        nonlocal printed_at, pause
+        if _is_terminal():
+            click.echo(f"\r\x1b[K{shown(text(given))}"[:160], nl=False, err=True)
+        elif time.monotonic() - printed_at >= pause:
+            printed_at, pause = time.monotonic(), min(2 * pause, MAX_PAUSE_SECONDS)
+            say(text(given))
+
+    return report
+
+
+def end_line() -> None:
+    """End the progress line, so that further output starts below it."""
+    if _is_terminal():
+        click.echo(err=True)
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()

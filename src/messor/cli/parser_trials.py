@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import click
 
 from messor.cli.comparison import print_comparison
-from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser, with_database
-from messor.cli.progress_line import end_line, progress_line
+from messor.cli.domain_session import domain_id_of
+from messor.cli.output import end_line, json_option, print_json, print_table, progress_line, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
-from messor.errors import NotFoundError
+from messor.errors import NotFoundError, UsageError
 from messor.extraction import shadow_trials
 from messor.extraction.compare import compare_archive
 from messor.parsers import trials
 from messor.parsers.page_reading import installed_parsers
 from messor.settings import Settings
+from messor.store.database import Connection
 from messor.store.session import open_session
+
+RESTART = "If the parser was installed while workers were running, restart them: they load parsers at start."
+
+DOMAIN = click.option("--domain", help="Only for pages of this domain; default: all domains.")
+
 
 TRIALS = (
     "trial", "parser", "version", "domain", "state", "pages", "agreement", "values lost", "gained",
@@ -31,6 +37,15 @@ MAX_PAGES = click.option(
     type=click.IntRange(1, 10_000_000),
     help="Maximum number of pages to compare.",
 )
+
+
+def parse_parser(parser: str) -> tuple[str, str]:
+    """Split NAME=VERSION and check that this parser is installed."""
+    name, _, version = parser.partition("=")
+    if not version:
+        raise UsageError(f"The version is missing; give {name}=VERSION.")
+    installed_parsers().get(name, version)
+    return name, version
 
 
 @click.command()
@@ -75,7 +90,15 @@ def shadow(parser: str, domain: str | None, max_pages: int, as_json: bool) -> No
       messor parsers shadow products=2rc1 --domain shop.example --max-pages 500
     """
     name, version = parse_parser(parser)
-    found = run(_shadow(name, version, domain, max_pages))
+
+    async def act(connection: Connection) -> dict[str, Any]:
+        domain_id = await domain_id_of(connection, domain)
+        await shadow_trials.begin(
+            connection, name, version, domain_id=domain_id, most=max_pages, actor=LOCAL_ADMIN
+        )
+        return (await trials.listing(connection, 1))[0]
+
+    found = run(transact(act))
     if as_json:
         print_json(found)
         return
@@ -104,7 +127,8 @@ def _decision_command(name: str, state: str, summary: str) -> click.Command:
     """Build a command that decides on a trial."""
 
     def command(trial: UUID, reason: str | None) -> None:
-        decided = run(_decide(trial, state, reason))
+        decide = partial(trials.decide, actor=LOCAL_ADMIN, reason=reason)
+        decided = run(transact(lambda connection: decide(connection, trial, state)))
         say(f"{decided} was {state.replace('_', ' ')}.")
         if state == "promoted":
             say(RESTART)
@@ -141,16 +165,6 @@ def _pages(row: dict[str, Any]) -> str:
     return f"{row['pages']} of {row['most']}" if row["state"] == "shadowing" else str(row["pages"])
 
 
-async def _shadow(name: str, version: str, domain: str | None, max_pages: int) -> dict[str, Any]:
-    async with open_session(Settings(), pool_size=1) as session:
-        domain_id = await domain_id_of(session.database, domain)
-        async with session.database.transaction() as connection:
-            await shadow_trials.begin(
-                connection, name, version, domain_id=domain_id, most=max_pages, actor=LOCAL_ADMIN
-            )
-            return (await trials.listing(connection, 1))[0]
-
-
 async def _compare(
     name: str, version: str, domain: str | None, max_pages: int, processes: int | None
 ) -> dict[str, Any]:
@@ -176,11 +190,3 @@ async def _compare(
                 connection, name, version, report.as_json(), domain_id=domain_id, actor=LOCAL_ADMIN
             )
             return (await trials.listing(connection, 1))[0]
-
-
-async def _decide(trial: UUID, state: str, reason: str | None) -> str:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await trials.decide(connection, trial, state, actor=LOCAL_ADMIN, reason=reason)

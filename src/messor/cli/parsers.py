@@ -11,10 +11,20 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
-from messor.cli.domains import LOCAL_ADMIN
+from messor.cli.domain_session import domain_id_of
 from messor.cli.output import json_option, print_json, print_table, run
-from messor.cli.parser_choice import DOMAIN, RESTART, domain_id_of, parse_parser, with_database
-from messor.cli.parser_trials import compare, list_trials, promote, reject, roll_back, shadow
+from messor.cli.parser_trials import (
+    DOMAIN,
+    RESTART,
+    compare,
+    list_trials,
+    parse_parser,
+    promote,
+    reject,
+    roll_back,
+    shadow,
+)
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import NotFoundError
 from messor.extraction import parser_figures
@@ -30,6 +40,7 @@ from messor.parsers.scaffold import scaffold
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.settings import Settings
+from messor.store.database import Connection, Database
 from messor.store.session import open_session
 from messor.web.encodings import decode
 
@@ -124,7 +135,12 @@ def pin(parser: str, domain: str | None) -> None:
       messor parsers pin products=1 --domain shop.example
     """
     name, version = parse_parser(parser)
-    run(_pin(name, version, domain))
+
+    async def act(connection: Connection) -> None:
+        domain_id = await domain_id_of(connection, domain)
+        await pins.pin(connection, name, version, domain_id=domain_id, actor=LOCAL_ADMIN)
+
+    run(transact(act))
     say(f"{name} {version} is used from now on. To apply it to stored pages: messor replay")
     say(RESTART)
 
@@ -139,7 +155,12 @@ def unpin(parser: str, domain: str | None) -> None:
     Example:
       messor parsers unpin products --domain shop.example
     """
-    version = run(_unpin(parser, domain))
+
+    async def act(connection: Connection) -> str | None:
+        domain_id = await domain_id_of(connection, domain)
+        return await pins.lift(connection, parser, domain_id=domain_id, actor=LOCAL_ADMIN)
+
+    version = run(transact(act))
     say(f"{parser}: {version or 'the newest version'} is used from now on.")
 
 
@@ -181,7 +202,11 @@ def show_health(hours: int, as_json: bool) -> None:
     Example:
       messor parsers health --hours 48
     """
-    found, failing = run(_health(hours))
+
+    async def read(database: Database) -> tuple[list[Health], list[Failing]]:
+        return await health(database, hours=hours), await failures(database, hours=hours)
+
+    found, failing = run(with_database(read))
     if as_json:
         print_json([{**asdict(each), "alarming": each.is_alarming} for each in found])
         return
@@ -261,26 +286,6 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
     location = row["name"], row["segment_offset"], row["segment_length"]
     body = await asyncio.to_thread(read_body, settings.data_dir / "archive", *location)
     return row["url"], decode(body, row["content_type"])[0]
-
-
-async def _pin(name: str, version: str, domain: str | None) -> None:
-    async with open_session(Settings(), pool_size=1) as session:
-        domain_id = await domain_id_of(session.database, domain)
-        async with session.database.transaction() as connection:
-            await pins.pin(connection, name, version, domain_id=domain_id, actor=LOCAL_ADMIN)
-
-
-async def _unpin(name: str, domain: str | None) -> str | None:
-    async with open_session(Settings(), pool_size=1) as session:
-        domain_id = await domain_id_of(session.database, domain)
-        async with session.database.transaction() as connection:
-            return await pins.lift(connection, name, domain_id=domain_id, actor=LOCAL_ADMIN)
-
-
-async def _health(hours: int) -> tuple[list[Health], list[Failing]]:
-    async with open_session(Settings(), pool_size=1) as session:
-        database = session.database
-        return await health(database, hours=hours), await failures(database, hours=hours)
 
 
 async def _repair(domain: str) -> list[Proposal]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
 import click
 
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
@@ -26,7 +26,6 @@ from messor.store.session import open_session
 
 Result = TypeVar("Result")
 
-LOCAL_ADMIN = "local-admin"
 HEAD = ("id", "proxy", "user", "state", "successes", "failures", "consecutive", "ms", "cost", "last used")  # fmt: skip
 _MAX_LINE_BYTES = 4096
 
@@ -89,7 +88,7 @@ def add(url: str, password_stdin: bool, cost: str | None, as_json: bool) -> None
             trusted=True,
         )
 
-    known = run(_transact(act))
+    known = run(transact(act))
     say(f"{endpoint.name} was added to the pool. Test it: messor proxies probe {known.id}")
     _show(known, as_json)
 
@@ -150,12 +149,7 @@ def show(proxy: str, as_json: bool) -> None:
     Example:
       messor proxies show 1
     """
-
-    async def read() -> KnownProxy:
-        async with open_session(Settings(), pool_size=1) as session:
-            return await registry.get(session.database, proxy)
-
-    found = run(read())
+    found = run(with_database(lambda database: registry.get(database, proxy)))
     if as_json:
         print_json(found)
         return
@@ -178,7 +172,7 @@ def remove(proxy: str) -> None:
         await registry.remove(connection, known, actor=LOCAL_ADMIN)
         return known
 
-    known = run(_transact(act))
+    known = run(transact(act))
     say(f"{known.endpoint.name} was removed; workers stop using it within 30 seconds.")
 
 
@@ -192,7 +186,7 @@ def enable(proxy: str, as_json: bool) -> None:
     Example:
       messor proxies enable 1
     """
-    _show(run(_transact(_switcher(proxy, active=True))), as_json)
+    _switch(proxy, as_json, active=True)
 
 
 @proxies.command()
@@ -205,15 +199,15 @@ def disable(proxy: str, as_json: bool) -> None:
     Example:
       messor proxies disable 1
     """
-    _show(run(_transact(_switcher(proxy, active=False))), as_json)
+    _switch(proxy, as_json, active=False)
 
 
-def _switcher(name: str, *, active: bool) -> Callable[[Connection], Awaitable[KnownProxy]]:
+def _switch(name: str, as_json: bool, *, active: bool) -> None:
     async def act(connection: Connection) -> KnownProxy:
         known = await registry.get(connection, name)
         return await registry.switch(connection, known, active=active, actor=LOCAL_ADMIN)
 
-    return act
+    _show(run(transact(act)), as_json)
 
 
 @proxies.command()
@@ -259,19 +253,8 @@ async def _probe(name: str, address: str | None) -> tuple[ProbeResult, KnownProx
         return result, known
 
 
-async def _transact(act: Callable[[Connection], Awaitable[Result]]) -> Result:
-    async with (
-        open_session(Settings(), pool_size=1) as session,
-        session.database.transaction() as connection,
-    ):
-        return await act(connection)
-
-
 def _show(known: KnownProxy, as_json: bool) -> None:
-    if as_json:
-        print_json(known)
-    else:
-        print_table(HEAD, [_row(known)])
+    print_item(known, as_json, HEAD, _row)
 
 
 def _row(known: KnownProxy) -> tuple[object, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from messor.archive.snapshot_content import read_body
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import with_database
 from messor.errors import NotFoundError
 from messor.records import product_queries, queries
 from messor.records.product_queries import (
@@ -34,7 +34,6 @@ from messor.records.queries import (
 )
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.store.session import open_session
 
 RECORD_HEAD = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
 PRODUCT_HEAD = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
@@ -44,8 +43,6 @@ FIELD_HEAD = ("field", "value", "confidence", "method", "quote")
 DETAILS = ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating")
 
 ID = click.IntRange(1, 2**63 - 1)
-
-Found = TypeVar("Found")
 
 
 @click.group()
@@ -107,7 +104,7 @@ def show_record(record_id: int, as_json: bool) -> None:
         wanted = ChangeFilter(record_id=record_id)
         return found, [change async for change in RECORD_CHANGES.all(database, wanted)][::-1]
 
-    found, history = run(_with_database(read))
+    found, history = run(with_database(read))
     if as_json:
         print_json({**asdict(found), "history": [asdict(change) for change in history]})
         return
@@ -182,7 +179,7 @@ def show_product(product_id: int, as_json: bool) -> None:
         wanted = PriceFilter(product_id=product_id)
         return found, [price async for price in PRODUCT_PRICES.all(database, wanted)][::-1]
 
-    found, prices = run(_with_database(read))
+    found, prices = run(with_database(read))
     if as_json:
         print_json({**asdict(found), "prices": [asdict(price) for price in prices]})
         return
@@ -208,7 +205,7 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
     Example:
       messor products image 12 --save lamp.jpg
     """
-    found = run(_with_database(lambda database: product_queries.image(database, image_id)))
+    found = run(with_database(lambda database: product_queries.image(database, image_id)))
     if save is not None:
         segment, offset, length = found.segment, found.segment_offset, found.segment_length
         if segment is None or offset is None or length is None:
@@ -218,11 +215,6 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
         print_json(found)
         return
     emit(_image_line(found))
-
-
-async def _with_database(query: Callable[[Database], Awaitable[Found]]) -> Found:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await query(session.database)
 
 
 def _image_line(image: Image) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight.relevance import review, store

@@ -24,7 +24,7 @@ from messor.ops.disk_watch import GOES_ON, paused
 from messor.politeness import traffic
 from messor.politeness.lanes import WorkScope
 from messor.runtime.components import watching_clock
-from messor.runtime.signals import Interruptible, stopping_on_signals
+from messor.runtime.stopping import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 from messor.store.session import Session

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, with_database
 from messor.core.terminal import say
 from messor.errors import MessorError
 from messor.schedule import leader, plan
-from messor.schedule.clockwork import standard_registry
 from messor.schedule.leader import ByHand, Leader
 from messor.schedule.orchestrators import Orchestrator, Registry
 from messor.schedule.plan import Plan, Plans
 from messor.schedule.runs import ScheduleRunner, begin_by_hand
+from messor.schedule.standard import standard_registry
 from messor.settings import Settings
-from messor.store.database import Connection
-from messor.store.session import open_session
+from messor.store.database import Database
 
 ON_TIME = timedelta(minutes=1)  # overdue by less than this counts as on time
 HEAD = ("name", "cadence", "next run", "reason", "last run", "outcome")
@@ -47,12 +47,11 @@ def show(as_json: bool) -> None:
       messor schedule show
     """
 
-    async def read() -> tuple[Plans, Leader | None]:
-        async with open_session(Settings(), pool_size=1) as session:
-            return await plan.find(session.database), await leader.find(session.database)
+    async def read(database: Database) -> tuple[Plans, Leader | None]:
+        return await plan.find(database), await leader.find(database)
 
     registry = standard_registry(Settings())
-    plans, led = run(read())
+    plans, led = run(with_database(read))
     found = [_facts(orchestrator, plans) for orchestrator in registry] + _reserved(registry)
     if as_json:
         print_json({"now": plans.now, "leader": led, "schedules": found})
@@ -77,11 +76,7 @@ def set_cadence(name: str, cadence: str, as_json: bool) -> None:
       messor schedule set O-Sweeper "*/15 * * * *"
       messor schedule set O-Robots "@every 6h"
     """
-
-    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
-        await plan.override(connection, orchestrator, cadence, actor=LOCAL_ADMIN)
-
-    _change(name, act, as_json)
+    _change(name, partial(plan.override, text=cadence), as_json)
 
 
 @schedule.command()
@@ -94,11 +89,7 @@ def reset(name: str, as_json: bool) -> None:
     Example:
       messor schedule reset O-Sweeper
     """
-
-    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
-        await plan.override(connection, orchestrator, None, actor=LOCAL_ADMIN)
-
-    _change(name, act, as_json)
+    _change(name, partial(plan.override, text=None), as_json)
 
 
 @schedule.command()
@@ -111,7 +102,7 @@ def enable(name: str, as_json: bool) -> None:
     Example:
       messor schedule enable O-Robots
     """
-    _switch(name, True, as_json)
+    _change(name, partial(plan.switch, enabled=True), as_json)
 
 
 @schedule.command()
@@ -124,7 +115,7 @@ def disable(name: str, as_json: bool) -> None:
     Example:
       messor schedule disable O-Robots
     """
-    _switch(name, False, as_json)
+    _change(name, partial(plan.switch, enabled=False), as_json)
 
 
 @schedule.command(name="run")
@@ -138,14 +129,13 @@ def run_now(name: str, as_json: bool) -> None:
       messor schedule run O-Sweeper
     """
 
-    async def act() -> tuple[str, Plan]:
-        async with open_session(Settings(), pool_size=1) as session:
-            started = await begin_by_hand(session.database, orchestrator, LOCAL_ADMIN)
-            outcome = await ScheduleRunner(session.database, ByHand()).carry_out(started)
-            return outcome, (await plan.find(session.database)).of(orchestrator)
+    async def act(database: Database) -> tuple[str, Plan]:
+        started = await begin_by_hand(database, orchestrator, LOCAL_ADMIN)
+        outcome = await ScheduleRunner(database, ByHand()).carry_out(started)
+        return outcome, (await plan.find(database)).of(orchestrator)
 
     orchestrator = standard_registry(Settings()).get(name)
-    outcome, found = run(act())
+    outcome, found = run(with_database(act))
     detail = found.last_detail or {}
     if outcome == "failed":
         raise MessorError(f"{orchestrator.name} failed: {detail.get('error')}")
@@ -157,30 +147,17 @@ def run_now(name: str, as_json: bool) -> None:
     say(f"{orchestrator.name} finished.")
 
 
-def _switch(name: str, enabled: bool, as_json: bool) -> None:
-    async def act(connection: Connection, orchestrator: Orchestrator) -> None:
-        await plan.switch(connection, orchestrator, enabled=enabled, actor=LOCAL_ADMIN)
-
-    _change(name, act, as_json)
-
-
-def _change(
-    name: str, act: Callable[[Connection, Orchestrator], Awaitable[None]], as_json: bool
-) -> None:
+def _change(name: str, act: Callable[..., Awaitable[None]], as_json: bool) -> None:
     """Change a schedule and print its new state."""
     orchestrator = standard_registry(Settings()).get(name)
 
-    async def change() -> Plans:
-        async with open_session(Settings(), pool_size=1) as session:
-            async with session.database.transaction() as connection:
-                await act(connection, orchestrator)
-            return await plan.find(session.database)
+    async def change(database: Database) -> Plans:
+        async with database.transaction() as connection:
+            await act(connection, orchestrator, actor=LOCAL_ADMIN)
+        return await plan.find(database)
 
-    facts = _facts(orchestrator, run(change()))
-    if as_json:
-        print_json(facts)
-    else:
-        print_table(HEAD, [_row(facts)])
+    facts = _facts(orchestrator, run(with_database(change)))
+    print_item(facts, as_json, HEAD, _row)
 
 
 def _facts(orchestrator: Orchestrator, plans: Plans) -> dict[str, Any]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import calibration, scoring
@@ -40,11 +39,7 @@ def show(name: str, as_json: bool) -> None:
     Example:
       messor scores show example.org --json
     """
-
-    async def act(database: Database) -> list[dict[str, Any]]:
-        return await scoring.show(database, name)
-
-    found = run(with_database(act))
+    found = run(with_database(lambda database: scoring.show(database, name)))
     if as_json:
         print_json(found)
         return

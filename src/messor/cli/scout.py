@@ -7,13 +7,13 @@ from uuid import UUID
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.masking import mask_text
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
-from messor.schedule.candidates import CANDIDATES
 from messor.schedule.orchestrators import RunPosition
+from messor.schedule.standard import CANDIDATES
 from messor.scout import candidates as rows
 from messor.scout import costs, discovery, explore
 from messor.scout.candidates import Candidate, StatedRecord
@@ -144,13 +144,13 @@ def candidates(
     Example:
       messor scout candidates --vertical funding --status PENDING_CRAWL
     """
-
-    async def act(database: Database) -> list[Candidate]:
-        return await rows.listing(
-            database, vertical=vertical, status=status, session_id=session_id, limit=limit
+    found = run(
+        with_database(
+            lambda database: rows.listing(
+                database, vertical=vertical, status=status, session_id=session_id, limit=limit
+            )
         )
-
-    found = run(with_database(act))
+    )
     if as_json:
         print_json(found)
         return

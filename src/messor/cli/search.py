@@ -7,8 +7,9 @@ from decimal import Decimal, InvalidOperation
 
 import click
 
-from messor.cli.domain_session import name_of, with_database
+from messor.cli.domain_session import name_of
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import search as searching

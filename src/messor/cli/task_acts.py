@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.frontier import control

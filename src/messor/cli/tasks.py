@@ -13,9 +13,9 @@ from uuid import UUID
 
 import click
 
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN
 from messor.cli.task_acts import pause, recrawl, resume, retry, stop
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError, UsageError

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from messor.cli.actors import names_in, with_names
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.politeness import traffic as switch
 from messor.politeness.traffic import Halt
-from messor.store.database import Connection, Database
+from messor.store.database import Database
 
 
 @click.group()
@@ -43,11 +43,9 @@ def halt(reason: str, as_json: bool) -> None:
     Example:
       messor traffic halt --reason "Wrong user agent in the settings"
     """
-
-    async def act(connection: Connection) -> Halt:
-        return await switch.halt(connection, reason=reason, actor=LOCAL_ADMIN)
-
-    halted = run(transact(act))
+    halted = run(
+        transact(lambda connection: switch.halt(connection, reason=reason, actor=LOCAL_ADMIN))
+    )
     if as_json:
         print_json(_as_data(halted))
         return
@@ -63,11 +61,7 @@ def resume(as_json: bool) -> None:
     Example:
       messor traffic resume
     """
-
-    async def act(connection: Connection) -> Halt:
-        return await switch.resume(connection, actor=LOCAL_ADMIN)
-
-    lifted = run(transact(act))
+    lifted = run(transact(lambda connection: switch.resume(connection, actor=LOCAL_ADMIN)))
     if as_json:
         print_json({"halted": False, "lifted": asdict(lifted)})
         return

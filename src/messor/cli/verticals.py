@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
 from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError, UsageError
 from messor.governance import block_policy
@@ -217,7 +217,7 @@ def import_(name: str, file: Path, as_json: bool) -> None:
     if as_json:
         print_json(reports)
     else:
-        table = [(one.line, one.outcome, one.name, one.said) for one in reports]
+        table = [(one.line, one.outcome, one.name, one.message) for one in reports]
         print_table(("line", "outcome", "name", "reason"), table)
     refused = sum(one.outcome == "refused" for one in reports)
     if refused:

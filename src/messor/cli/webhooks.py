@@ -7,8 +7,8 @@ from uuid import UUID
 
 import click
 
-from messor.cli.domain_session import LOCAL_ADMIN, transact, with_database
-from messor.cli.output import emit, json_option, print_json, print_table, run
+from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
+from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
@@ -52,10 +52,13 @@ def add(url: str, types: tuple[str, ...], as_json: bool) -> None:
     settings = Settings()
     seal, guard = seal_for(settings), AddressGuard(settings.allowed_networks)
 
-    async def act(connection: Connection) -> tuple[Webhook, str]:
-        return await registry.add(connection, seal, guard, url=url, types=types, actor=LOCAL_ADMIN)
-
-    made, secret = run(transact(act))
+    made, secret = run(
+        transact(
+            lambda connection: registry.add(
+                connection, seal, guard, url=url, types=types, actor=LOCAL_ADMIN
+            )
+        )
+    )
     if as_json:
         print_json({**asdict(made), "secret": secret})
         return
@@ -122,10 +125,16 @@ def types(webhook: UUID, types: tuple[str, ...], all_types: bool, as_json: bool)
     if all_types == bool(types):
         raise UsageError("Give either --type or --all-types.")
 
-    async def act(connection: Connection) -> Webhook:
-        return await registry.change(connection, webhook, types=types, actor=LOCAL_ADMIN)
-
-    _show(run(transact(act)), as_json)
+    _show(
+        run(
+            transact(
+                lambda connection: registry.change(
+                    connection, webhook, types=types, actor=LOCAL_ADMIN
+                )
+            )
+        ),
+        as_json,
+    )
 
 
 @webhooks.command()
@@ -137,11 +146,7 @@ def remove(webhook: UUID) -> None:
     Example:
       messor webhooks remove 0198c0de-0000-7000-8000-000000000001
     """
-
-    async def act(connection: Connection) -> None:
-        await registry.remove(connection, webhook, actor=LOCAL_ADMIN)
-
-    run(transact(act))
+    run(transact(lambda connection: registry.remove(connection, webhook, actor=LOCAL_ADMIN)))
     say("The webhook was removed; its pending deliveries are not sent.")
 
 
@@ -208,17 +213,18 @@ def redeliver(webhook: UUID, delivery: UUID) -> None:
 
 
 def _switch(webhook_id: UUID, *, is_active: bool) -> Webhook:
-    async def act(connection: Connection) -> Webhook:
-        return await registry.change(connection, webhook_id, is_active=is_active, actor=LOCAL_ADMIN)
 
-    return run(transact(act))
+    return run(
+        transact(
+            lambda connection: registry.change(
+                connection, webhook_id, is_active=is_active, actor=LOCAL_ADMIN
+            )
+        )
+    )
 
 
 def _show(webhook: Webhook, as_json: bool) -> None:
-    if as_json:
-        print_json(webhook)
-    else:
-        print_table(HEAD, [_row(webhook)])
+    print_item(webhook, as_json, HEAD, _row)
 
 
 def _row(one: Webhook) -> tuple[object, ...]:

@@ -18,9 +18,8 @@ from messor.jobs.broker.options import options_of
 from messor.ledger.alarms import AlarmBoard
 from messor.ops.webhooks.dispatch import Dispatcher
 from messor.runtime.components import WatchedComponents
-from messor.runtime.memory import MEGABYTE, resident_bytes
 from messor.runtime.process_group import Component, ProcessGroup
-from messor.runtime.signals import stopping_on_signals
+from messor.runtime.stopping import MEGABYTE, resident_bytes, stopping_on_signals
 from messor.runtime.supervisor import Supervisor
 from messor.runtime.watchdog import Watchdog
 from messor.runtime.worker_process import (
@@ -163,10 +162,12 @@ async def _up(workers: int, *, console: bool) -> None:
 
 def _schedule(settings: Settings, session: Session) -> Component:
     """Return the component that runs the schedule while this process is the leader."""
-    from messor.schedule import clockwork  # noqa: PLC0415 - workers start without it
+    # Workers start without them.
+    from messor.schedule.clockwork import Clockwork  # noqa: PLC0415
+    from messor.schedule.standard import standard_registry  # noqa: PLC0415
 
-    registry = clockwork.standard_registry(settings)
-    return clockwork.Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
+    registry = standard_registry(settings)
+    return Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
 async def _start_console(settings: Settings, session: Session, watches: WatchedComponents) -> None:

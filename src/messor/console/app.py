@@ -18,18 +18,18 @@ from messor.access.login import LoginService
 from messor.access.passwords import Passwords
 from messor.console import jinja
 from messor.console.call import ConsoleRequest
-from messor.console.context import ConsoleContext
+from messor.console.context import ConsoleContext, ConsoleRates
 from messor.console.guard import error_page, guarded
 from messor.console.headers import SafeHeaders
 from messor.console.live import LiveBoard
-from messor.console.rates import ConsoleRates
 from messor.console.screens import Screen
 from messor.console.views import (
     account,
     audit_log,
     batches,
+    candidates,
     corrections,
-    discovery_screens,
+    discovery,
     domain,
     domain_actions,
     domain_terms,
@@ -38,6 +38,8 @@ from messor.console.views import (
     imports,
     ingest,
     jobs,
+    keyword_growth,
+    keywords,
     login,
     members,
     oidc,
@@ -48,13 +50,17 @@ from messor.console.views import (
     proxies,
     public_request,
     records,
+    relevance,
     review,
     schedule,
+    scores,
     search,
     second_factor,
+    serps,
     submit,
     tasks,
     traffic,
+    verticals,
     views,
     webhooks,
 )
@@ -87,7 +93,15 @@ SCREENS: tuple[Screen, ...] = (
     *parsers.SCREENS,
     *ingest.SCREENS,
     *imports.SCREENS,
-    *discovery_screens.SCREENS,
+    *verticals.SCREENS,
+    *relevance.SCREENS,
+    *keywords.SCREENS,
+    *keyword_growth.SCREENS,
+    *keywords.ONE,
+    *serps.SCREENS,
+    *discovery.SCREENS,
+    *candidates.SCREENS,
+    *scores.SCREENS,
     *health.SCREENS,
     *tasks.SCREENS,
     *batches.SCREENS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote as quoted
@@ -11,7 +10,8 @@ import msgspec
 
 from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
-from messor.records.queries import TITLES, Proof, RecordField
+from messor.records.queries import FullRecord, Proof, RecordField
+from messor.records.titles import title_fields
 
 MAX_VALUE = 2_000  # characters shown
 MAX_QUOTE = 240
@@ -40,17 +40,13 @@ class DisplayField:
     place: str  # URL of the snapshot, scrolled to the quote where possible
 
 
-def display_fields(
-    fields: Mapping[str, RecordField], page_id: int, snapshot_id: int
-) -> list[DisplayField]:
+def display_fields(record: FullRecord) -> list[DisplayField]:
     """The fields of a record: titles first, long texts last."""
-    place = f"/pages/{page_id}/snapshots/{snapshot_id}"
-    made = [_field(name, fields[name], place) for name in sorted(fields, key=_rank)]
+    place = f"/pages/{record.page_id}/snapshots/{record.snapshot_id}"
+    titles = [name for name in title_fields(record.kind) if name in record.fields]
+    names = dict.fromkeys((*titles, *sorted(record.fields)))
+    made = [_field(name, record.fields[name], place) for name in names]
     return sorted(made, key=lambda one: len(one.value) > LONG)
-
-
-def _rank(name: str) -> tuple[int, str]:
-    return (TITLES.index(name) if name in TITLES else len(TITLES), name)
 
 
 def _field(name: str, field: RecordField, place: str) -> DisplayField:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from messor.crawl.progress import MEANINGS
-from messor.politeness.risk import level
+from messor.politeness.risk import band_of, level
 from messor.registry.domains import Submission
 
 STATUS = {
@@ -40,7 +40,6 @@ TONES = {
     "waiting": "gray",
     "not due": "gray",
 }
-RISK_TONES = {"low": "green", "medium": "yellow", "high": "orange", "critical": "red"}
 FACT_STYLES = {
     "yes": ("green", "check", "allows"),
     "no": ("red", "xmark", "forbids"),
@@ -77,7 +76,7 @@ def risk_level(score: float | None) -> str:
 
 
 def risk_tone(score: float | None) -> str:
-    return RISK_TONES[level(score or 0.0)]
+    return band_of(score or 0.0).tone
 
 
 def event_words(kind: str) -> str:

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 
 from messor.access import members
 from messor.core.fresh import Fresh
-from messor.jobs import dead_groups, lists
-from messor.ledger import recent
+from messor.jobs import dead_groups
+from messor.jobs import queries as job_queries
 from messor.ledger.alarms import AlarmBoard, standing
-from messor.ledger.recent import Recent
+from messor.ledger.queries import EVENTS, EventFilter, ListedEvent
 from messor.ops import overview
 from messor.ops.overview import NextRun, RequestRates, Risky, Visited, WaitingWork
 from messor.politeness import traffic
 from messor.store.database import Database
 from messor.store.notifications import NotificationListener
+
+SHOWN_EVENTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class LiveFigures:
     visited: list[Visited]
     risky: list[Risky]
     next_runs: list[NextRun]
-    events: list[Recent]
+    events: list[ListedEvent]
     names: dict[str, str]  # of the events' actors
 
 
@@ -48,7 +50,7 @@ class LiveBoard:
         self.alarms = Fresh(5.0, lambda: standing(database, alarms))  # shown on every page
         self._notifications_seen = 0
         self.notifications = NotificationListener(database)
-        self.jobs = Fresh(0.0, lambda: lists.stats(database), is_costly=lists.are_many)
+        self.jobs = Fresh(0.0, lambda: job_queries.stats(database), is_costly=job_queries.are_many)
         self.dead = Fresh(0.0, lambda: dead_groups.groups(database), is_costly=dead_groups.are_many)
 
     async def figures(self) -> LiveFigures:
@@ -66,6 +68,6 @@ class LiveBoard:
             names,
         )
 
-    async def _newest(self) -> tuple[list[Recent], dict[str, str]]:
-        events = await recent.newest(self._database)
+    async def _newest(self) -> tuple[list[ListedEvent], dict[str, str]]:
+        events = (await EVENTS.read(self._database, EventFilter(), limit=SHOWN_EVENTS)).items
         return events, await members.names(self._database, {event.actor for event in events})

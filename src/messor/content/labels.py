@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from turbohtml import Element
 
 from messor.content.dates import fold
+from messor.content.evidence import Passage
 from messor.content.lines import Line
-from messor.content.passages import Passage
 from messor.content.view import PageView
 
 MAX_LABEL = 60
@@ -38,13 +38,11 @@ class Label:
 
 def labels(page: PageView) -> list[Label]:
     """Return the labelled statements of a page, in page order."""
-    known = page.notes.get("labels")
-    if not isinstance(known, list):
-        known = page.notes["labels"] = _read(page.lines)
-    return known
+    return page.once(_read)
 
 
-def _read(lines: list[Line]) -> list[Label]:
+def _read(page: PageView) -> list[Label]:
+    lines = page.lines
     found: list[Label] = []
     for line, following in zip(lines, [*lines[1:], None], strict=True):
         if line.region == "nav" or len(found) >= _MAX_LABELS:

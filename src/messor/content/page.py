@@ -6,19 +6,17 @@ A node without a source location (made up by the parser) has no quote. Offsets a
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
-import turbohtml
 from turbohtml import Document, Element
 
+from messor.content.memory import Memory
 from messor.content.spans import SourceText
 from messor.content.structured.items import MICRODATA, RDFA, StructuredItem, Syntax, marked_items
 from messor.content.structured.json_ld import JsonLdScript, read_json_ld
 from messor.web.depth import MAX_DEPTH, is_too_deep
-from messor.web.html import MAX_CHARS, TooComplexError
+from messor.web.html import TooComplexError, check_size, parse_in_time
 
-_SAFE_CHARS = 65_536
 _CHUNK = 32_768
 _PARSE_BUDGET_SECONDS = 0.25
 
@@ -33,6 +31,7 @@ class ParsedPage:
     html: str
     url: str
     document: Document
+    memory: Memory = field(default_factory=Memory, repr=False)
     source: SourceText = field(init=False, repr=False)
     _scripts: list[JsonLdScript] | None = field(default=None, init=False, repr=False)
     _marked: list[Element] | None = field(default=None, init=False, repr=False)
@@ -42,19 +41,21 @@ class ParsedPage:
         self.source = SourceText(self.html)
 
     @classmethod
-    def read(cls, html: str, url: str = "", *, may_die: bool = False) -> ParsedPage:
+    def read(
+        cls, html: str, url: str = "", *, may_die: bool = False, memory: Memory | None = None
+    ) -> ParsedPage:
         """Parse a page; raises TooComplexError if it is disproportionate.
 
         The nesting depth is not checked if this process `may_die`: its parent then knows the
         culprit and continues with other pages.
         """
-        return cls(html, url, _parse(html, may_die=may_die))
+        return cls(html, url, _parse(html, may_die=may_die), memory or Memory())
 
     @property
     def scripts(self) -> list[JsonLdScript]:
         """Return the page's JSON-LD, numbers as written; read once per page."""
         if self._scripts is None:
-            self._scripts = read_json_ld(self.document, literal=True)
+            self._scripts = read_json_ld(self.document)
         return self._scripts
 
     def items(self, syntax: Syntax) -> list[StructuredItem]:
@@ -98,17 +99,8 @@ class ParsedPage:
 
 
 def _parse(html: str, *, may_die: bool) -> Document:
-    """Parse with source locations, within the limits of `web.html.parse_document`."""
-    if len(html) > MAX_CHARS:
-        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    """Parse with source locations, within limits like those of `web.html.parse_document`."""
+    check_size(html)
     if not may_die and is_too_deep(html):
         raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
-    if len(html) <= _SAFE_CHARS:
-        return turbohtml.parse(html, positions=False, source_locations=True)
-    parser = turbohtml.IncrementalParser(positions=False, source_locations=True)
-    started = time.thread_time()
-    for start in range(0, len(html), _CHUNK):
-        parser.feed(html[start : start + _CHUNK])
-        if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
-            raise TooComplexError("The page's parse tree grows out of proportion to its markup.")
-    return parser.close()
+    return parse_in_time(html, _PARSE_BUDGET_SECONDS, _CHUNK, source_locations=True)

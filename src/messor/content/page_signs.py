@@ -1,23 +1,27 @@
 """Signs of a page's type: structured data, URL, title, forms and layout.
 
 Each sign adds weight to one type and gives a reason. Words come from `frontier.categories`, and
-from `page_type_words` where pages differ by more than their names. `page_type` sums the signs up.
+from `data/page_types.toml` where pages differ by more than their names. `page_type` sums the signs up.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
 
-from messor.content.body import BodyLines, body_of
+from messor.content.bylines import BYLINES, marked
 from messor.content.dates import fold
 from messor.content.lines import read_marks
-from messor.content.marked import BYLINES, marked
-from messor.content.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
+from messor.content.memory import Memory
 from messor.content.plain import one_space
 from messor.content.view import PageView
-from messor.content.visible_lines import holder_of
+from messor.content.visible_lines import BodyLines, holder_of
+from messor.core.words import load, phrases
 from messor.frontier.categories import categorise
+
+QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # noqa: RUF001 - full width
 
 TYPE_OF_CATEGORY = {
     "services": "service",
@@ -64,9 +68,6 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
-_KNOWN: set[str] = set()  # short lines seen
-_PRICED: set[str] = set()  # short lines with a price
-_REMEMBERED = 32_768
 _WORD = re.compile(r"[^\W_]+")
 # ASCII variant: everything else becomes a space, at a fraction of the cost.
 _SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
@@ -85,11 +86,23 @@ _CARDS = tuple(
     (f"{tag}[class*='product-']", f"{tag}[class*='product-card']", f"{tag}[class*='product-item']")
     for tag in ("div", "li", "article", "section", "a")
 )
+
+
+def _signs_by_word(table: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    return {
+        word: (kind, row["weight"]) for kind, row in table.items() for word in phrases(row["words"])
+    }
+
+
+_WORDS = load("messor.content", "page_types")
+_ADD_TO_CART = phrases(_WORDS["add_to_cart"])
+_SEGMENTS = _signs_by_word(_WORDS["segments"])
+_TITLES = _signs_by_word(_WORDS["titles"])
 # Title phrases by first word, and their order.
-_PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
+_PLACES = {phrase: place for place, phrase in enumerate(_TITLES)}
 _PHRASES = {
-    word: [phrase for phrase in TITLES if phrase.split()[0] == word]
-    for word in {phrase.split()[0] for phrase in TITLES}
+    word: [phrase for phrase in _TITLES if phrase.split()[0] == word]
+    for word in {phrase.split()[0] for phrase in _TITLES}
 }
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
 _PARAGRAPHS = ("p", "div")
@@ -143,7 +156,7 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
     lowered = path.lower()
     segments = [segment for segment in lowered.partition("?")[0].split("/") if segment]
     for place, segment in enumerate(segments):
-        found = SEGMENTS.get(segment.rpartition(".")[0] or segment)
+        found = _SEGMENTS.get(segment.rpartition(".")[0] or segment)
         if found is not None:
             last = place == len(segments) - 1
             name, weight = found
@@ -181,7 +194,7 @@ def _read_title(title: str, signs: Signs) -> None:
         padded = f" {words} "
         for phrase in sorted(begun, key=_PLACES.__getitem__):
             if f" {phrase} " in padded:
-                name, weight = TITLES[phrase]
+                name, weight = _TITLES[phrase]
                 share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
                 signs.add(name, weight * share, f"the title says {phrase!r}")
     if "0" in title and len(title) < 60 and _NOT_FOUND.search(title):
@@ -243,9 +256,9 @@ def _buying(page: PageView) -> str:
     """Return the label of an add-to-cart button; empty if there is none."""
     for element in page.document.select('input[type="submit"], input[type="button"]')[:200]:
         words = one_space(fold(element.attr("value") or ""))
-        if any(cue in words for cue in ADD_TO_CART):
+        if any(cue in words for cue in _ADD_TO_CART):
             return words[:40]
-    for cue in ADD_TO_CART:
+    for cue in _ADD_TO_CART:
         at = page.folded.find(cue)
         if at >= 0:
             begin = page.folded.rfind("\n", 0, at) + 1
@@ -275,33 +288,26 @@ def _questions(body: BodyLines) -> int:
     )
 
 
-def _prices(short: list[str]) -> int:
-    """Count the lines with a price; cached, as pages of a site repeat lines."""
-    found = 0 if _PRICED.isdisjoint(short) else sum(map(_PRICED.__contains__, short))
-    if fresh := [text for text in short if text not in _KNOWN]:
-        priced = _look_for_prices(fresh)
-        found += len(priced)
-        if len(_KNOWN) >= _REMEMBERED:
-            _KNOWN.clear()
-            _PRICED.clear()
-        if len(fresh) <= _REMEMBERED:
-            _KNOWN.update(fresh)
-            _PRICED.update(priced)
-    return found
+def _prices(short: list[str], memory: Memory) -> int:
+    """Count the lines with a price."""
+    priced = memory.texts(_priced).lookup(set(short))
+    return sum(map(priced.__contains__, short)) if priced else 0
 
 
-def _look_for_prices(texts: list[str]) -> list[str]:
-    return [
-        text
-        for text, marks in zip(texts, read_marks(texts), strict=True)
+def _priced(texts: Collection[str]) -> dict[str, bool]:
+    """Return the texts with a price."""
+    listed = list(texts)
+    return {
+        text: True
+        for text, marks in zip(listed, read_marks(listed), strict=True)
         if "0" in marks and _PRICE.search(text)
-    ]
+    }
 
 
 def _read_layout(page: PageView, signs: Signs) -> None:
-    body = body_of(page)
+    body = page.body
     long = _long(body)
-    prices = _prices([text for text in body.texts if len(text) < _SHORT])
+    prices = _prices([text for text in body.texts if len(text) < _SHORT], page.memory)
     questions = _questions(body)
     _read_paragraphs(page, sum(body.sizes), long, signs)
     if questions >= 4 and any(mark in page.folded for mark in QUESTION_MARKS):

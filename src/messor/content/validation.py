@@ -6,26 +6,17 @@ Each dropped field has a reason. A record that loses its subject is rejected.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from messor.content.kinds import KINDS
 from messor.content.records import Record, unsupported
-from messor.content.schemas import SCHEMAS, problems
 
-MAX_PRICE = 100_000_000
 UNPROVEN = "Its quote is not on the page, or does not say this."
 # Factor applied to a record's confidence for each dropped field.
 _DOUBT = 0.85
 _FAULTY = re.compile(r"fields\.(\w+)")
-_CURRENCY = re.compile(r"[A-Z]{3}")
-STATES = frozenset(
-    (
-        "in_stock", "out_of_stock", "preorder", "pre_order", "backorder", "discontinued",
-        "limited", "in_store_only", "online_only", "sold_out",
-    )
-)  # fmt: skip
 
 
 class Rejected(NamedTuple):
@@ -34,9 +25,6 @@ class Rejected(NamedTuple):
     kind: str
     field: str
     reason: str
-
-
-Rule = Callable[[Any], str | None]
 
 
 def validated(
@@ -61,11 +49,13 @@ def _checked(record: Record, decoded: str | None) -> tuple[Record | None, list[R
     if decoded is not None:
         reasons += _unproven(_without(record, reasons), decoded)
     kept = _without(record, reasons)
-    wrong = problems(kept) if record.kind in SCHEMAS else []
+    kind = KINDS.get(record.kind)
+    by_schema = kind if kind is not None and kind.is_checked_by_schema else None
+    wrong = by_schema.problems(kept) if by_schema else []
     if wrong:
         reasons += _out_of_form(kept, wrong)
         kept = _without(record, reasons)
-        wrong = problems(kept)
+        wrong = by_schema.problems(kept) if by_schema else []
     reason = _whole(kept, wrong)
     if reason is not None:
         return None, [*reasons, Rejected(record.kind, "", reason)]
@@ -75,7 +65,8 @@ def _checked(record: Record, decoded: str | None) -> tuple[Record | None, list[R
 def _unbelievable(record: Record) -> list[Rejected]:
     """Return the implausible fields."""
     found = []
-    for name, rule in _RULES.get(record.kind, {}).items():
+    kind = KINDS.get(record.kind)
+    for name, rule in kind.rules.items() if kind else ():
         field = record.fields.get(name)
         reason = None if field is None else rule(field.value)
         if reason is not None:
@@ -111,55 +102,10 @@ def _whole(record: Record, wrong: list[str]) -> str | None:
     """Return why a whole record is rejected; None if it is accepted."""
     if not record.fields:
         return "No field of it can be believed."
-    if record.kind == "image" and "url" not in record.fields:
-        return "An image without an address is none."
+    kind = KINDS.get(record.kind)
+    missing = (
+        next((name for name in kind.needs if name not in record.fields), None) if kind else None
+    )
+    if missing is not None:
+        return f"It has no {missing}."
     return " ".join(wrong[:3]) or None
-
-
-def _price(value: Any) -> str | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
-        return "A price has to be a number."
-    if value < 0:
-        return "A price is not below zero."
-    return f"A price of {value:g} is beyond belief." if value > MAX_PRICE else None
-
-
-def _currency(value: Any) -> str | None:
-    good = isinstance(value, str) and _CURRENCY.fullmatch(value)
-    return None if good else "A currency has three capital letters."
-
-
-def _within(lowest: float, highest: float, noun: str) -> Rule:
-    def rule(value: Any) -> str | None:
-        good = isinstance(value, int | float) and lowest <= value <= highest
-        return None if good else f"{noun} lies between {lowest:g} and {highest:g}."
-
-    return rule
-
-
-def _availability(value: Any) -> str | None:
-    return None if value in STATES else "This state of stock is not known."
-
-
-def _name(value: Any) -> str | None:
-    good = isinstance(value, str) and any(map(str.isalnum, value))
-    return None if good else "A name has letters or digits."
-
-
-_MONEY: dict[str, Rule] = {
-    "price": _price,
-    "list_price": _price,
-    "currency": _currency,
-    "availability": _availability,
-}
-_RULES: dict[str, dict[str, Rule]] = {
-    "product": {
-        **_MONEY,
-        "product_name": _name,
-        "brand": _name,
-        "rating": _within(0, 100, "A rating"),
-        "review_count": _within(0, 1_000_000_000, "A number of reviews"),
-    },
-    "product_offer": _MONEY,
-    "product_variant": _MONEY,
-}

@@ -13,14 +13,14 @@ from typing import Generic, TypeVar
 
 from messor.core.logs import room_logger
 
-Part = TypeVar("Part")
+Value = TypeVar("Value")
 
 REST = 20.0  # pause of a costly value, as a multiple of the time it took: a twentieth of a core
 
 logger = room_logger(__name__)
 
 
-class Fresh(Generic[Part]):
+class Fresh(Generic[Value]):
     """A value that is refreshed when it is older than a number of seconds.
 
     `is_costly` decides by a value whether the next one is worth waiting for.
@@ -29,24 +29,24 @@ class Fresh(Generic[Part]):
     def __init__(
         self,
         seconds: float,
-        fetch: Callable[[], Awaitable[Part]],
+        fetch: Callable[[], Awaitable[Value]],
         *,
-        is_costly: Callable[[Part], bool] = lambda _: False,
+        is_costly: Callable[[Value], bool] = lambda _: False,
     ) -> None:
         self._seconds = seconds
         self._fetch = fetch
         self._is_costly = is_costly
-        self._known: tuple[float, Part] | None = None
+        self._known: tuple[float, Value] | None = None
         self._took = 0.0
         self._lock = asyncio.Lock()
-        self._refresh: asyncio.Task[Part] | None = None
+        self._refresh: asyncio.Task[Value] | None = None
 
     def spoil(self) -> None:
         """Mark the known value as stale, whatever its age."""
         if self._known is not None:
             self._known = (float("-inf"), self._known[1])
 
-    async def get(self) -> Part:
+    async def get(self) -> Value:
         known = self._known
         if known is None or not self._is_costly(known[1]):
             return await self._refreshed(self._seconds)
@@ -56,7 +56,7 @@ class Fresh(Generic[Part]):
             self._refresh.add_done_callback(self._fetched)
         return known[1]
 
-    async def _refreshed(self, seconds: float) -> Part:
+    async def _refreshed(self, seconds: float) -> Value:
         async with self._lock:
             began = time.monotonic()
             if self._known is None or began - self._known[0] > seconds:
@@ -66,7 +66,7 @@ class Fresh(Generic[Part]):
                 self._took = time.monotonic() - began
             return self._known[1]
 
-    def _fetched(self, refresh: asyncio.Task[Part]) -> None:
+    def _fetched(self, refresh: asyncio.Task[Value]) -> None:
         self._refresh = None
         if not refresh.cancelled() and (error := refresh.exception()) is not None:
             logger.warning("A value could not be refreshed: %s", error)

@@ -24,7 +24,6 @@ from messor.crawl import rows
 from messor.crawl.batch import FlushBatch, RobotsWait
 from messor.crawl.page_result import PageResult
 from messor.errors import UnavailableError
-from messor.fetch.outcome import Outcome
 from messor.frontier import pages, runs, sitemaps
 from messor.frontier.pages import NewPage
 from messor.frontier.recrawl import RecrawlSpread
@@ -211,7 +210,7 @@ class Flusher:
         for result in results:
             known = result.task.snapshot_id
             if result.is_good and known and ids.get(result.task.page_id) == known:
-                result.outcome = Outcome.UNCHANGED  # other bytes, the same content
+                result.mark_unchanged()  # other bytes, the same content
             rows.settle_cadence(result)
         seen = [presence for h in results if (presence := h.presence) is not None]
         if seen:

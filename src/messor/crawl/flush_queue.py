@@ -17,7 +17,7 @@ from messor.frontier.pages import NewPage
 from messor.frontier.runs import Join
 from messor.frontier.sitemaps import SitemapReading
 from messor.frontier.tasks import Task
-from messor.ledger.errors import LoggedError
+from messor.ledger.errors import Category, LoggedError
 from messor.ledger.events import Event
 from messor.politeness.friction import Friction
 from messor.politeness.lanes import GivenBack, Lane, Silence
@@ -127,7 +127,7 @@ class FlushQueue:
         batch.silences.append(Silence(lane, seconds, reason))
         await self._committed(batch)
 
-    def blame(self, result: PageResult, category: str, error: Exception) -> None:
+    def blame(self, result: PageResult, category: Category, error: Exception) -> None:
         """Quarantine a page that broke its reader, and log the error."""
         result.quarantine("cannot be parsed: its parser failed; see: messor jobs errors")
         result.schedule = cadence.after_failure(result.task, result.lane.policy.frequency)

@@ -11,7 +11,7 @@ from messor.crawl.links import LinkFilter, joins_of_redirect
 from messor.crawl.page_result import PageResult
 from messor.crawl.preflight import KIND
 from messor.crawl.rules import ALLOWED
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import OK, Fetched
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import SITEMAPS
 from messor.frontier.tasks import Task
@@ -34,12 +34,10 @@ class HttpFallback:
             return False
         target = self._link_filter.follow(lane, task, twin.href)
         message = f"https does not connect ({lane.https_error}): {twin.href} is fetched instead"
-        fetched = Fetched(Outcome.REDIRECTED, location=twin.href, error=target.error or message)
+        fetched = Fetched(OK.redirected(twin.href).explained(target.error or message))
         # Due again once https has been retried; costs no request while that still fails.
         next_due = Schedule("completed", FRESH_SECONDS, 0)
-        result = PageResult(
-            lane, task, ALLOWED, next_due, Outcome.REDIRECTED, fetched, found=target.pages
-        )
+        result = PageResult(lane, task, ALLOWED, next_due, fetched, found=target.pages)
         result.joins = joins_of_redirect(task, twin.href)
         for page in target.pages:
             page.kind = task.kind

@@ -14,7 +14,7 @@ from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.keep import KEEPING
 from messor.crawl.page_result import PageResult
 from messor.crawl.rows import clean
-from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
+from messor.fetch.outcome import WITH_BODY, Fetched, FetchResult, Outcome
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
@@ -28,8 +28,6 @@ from messor.web.urls import parse
 KIND = "image"
 MAX_BYTES = 5_000_000
 
-# Servers send images with any content type; their first bytes decide.
-_READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
 _ONCE = Schedule("completed", None, 0)
 
 
@@ -43,38 +41,37 @@ class ImageReader:
 
     def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
         """Read a response; one that is not an image only yields an outcome."""
-        if fetched.outcome in _READABLE:
-            self._judge(lane, fetched)
+        # Servers send images with any content type; their first bytes decide.
+        if fetched.outcome in WITH_BODY:
+            fetched.result = self._judge(lane, fetched)
         again = _ONCE
-        if fetched.outcome in RETRYABLE:
+        if fetched.outcome.is_retryable:
             again = cadence.after_failure(task, lane.policy.frequency, fetched.retry_after or 0.0)
-        result = PageResult(lane, task, decision, again, fetched.outcome, fetched)
+        result = PageResult(lane, task, decision, again, fetched)
         if fetched.outcome is Outcome.OK:
             result.raw_hash = hashes.raw_hash(fetched.body)
             if result.raw_hash == task.raw_hash and task.snapshot_id is not None:
-                result.outcome = Outcome.UNCHANGED
+                result.final = fetched.result.unchanged()
             else:
                 result.snapshot = self._snapshot(result, fetched, result.raw_hash)
         elif fetched.outcome is Outcome.REDIRECTED:
             target = parse(fetched.location or "", task.url)
             if target is None:
-                fetched.error = "redirect without a valid target"
+                fetched.result = fetched.result.explained("redirect without a valid target")
             else:
                 result.moved_to = target.href
         self._flush_queue.put(result)
 
-    def _judge(self, lane: Lane, fetched: Fetched) -> None:
-        """Set the outcome: is it an image that may be kept?"""
+    def _judge(self, lane: Lane, fetched: Fetched) -> FetchResult:
+        """Is it an image that may be kept?"""
         objection = self._objection(lane, fetched)
         if objection is not None:
-            fetched.outcome, fetched.error = Outcome.ROBOTS, objection
-        elif len(fetched.body) > MAX_BYTES:
-            fetched.outcome = Outcome.TOO_LARGE
-            fetched.error = f"the image exceeds {MAX_BYTES} bytes"
-        elif image_header(fetched.body) is None:
-            fetched.outcome, fetched.error = Outcome.EMPTY, "not an image in a supported format"
-        else:
-            fetched.outcome = Outcome.OK
+            return fetched.result.forbidden(objection)
+        if len(fetched.body) > MAX_BYTES:
+            return fetched.result.too_large(f"the image exceeds {MAX_BYTES} bytes")
+        if image_header(fetched.body) is None:
+            return fetched.result.empty("not an image in a supported format")
+        return fetched.result.accepted()
 
     def _objection(self, lane: Lane, fetched: Fetched) -> str | None:
         """Why its headers forbid keeping an image, under the domain's terms."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from messor.core import clock
 from messor.crawl.page_result import CUT_OFF, CUT_OFF_SENTENCE, PageResult
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
@@ -27,9 +27,7 @@ class TaskInProgress:
     def cut_off(self, lane: Lane, permit: Permit) -> PageResult:
         """The log entry of a request whose response was not awaited; the task is unchanged."""
         fetched = Fetched(
-            Outcome.ERROR,
-            error=CUT_OFF_SENTENCE,
-            error_type=CUT_OFF,
+            failed(CUT_OFF, CUT_OFF_SENTENCE),
             sent_at=permit.used_at,
             began_at=permit.used_at,
             gap=permit.gap,
@@ -37,4 +35,4 @@ class TaskInProgress:
             duration=clock.now() - permit.used_at,
         )
         later = Schedule("pending", 0.0, self.task.retry_count)
-        return PageResult(lane, self.task, self.decision, later, Outcome.ERROR, fetched)
+        return PageResult(lane, self.task, self.decision, later, fetched)

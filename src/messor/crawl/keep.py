@@ -56,7 +56,6 @@ class Keeper:
             self._keep_page(result, read_result)
         elif fetched.outcome is Outcome.BLOCKED and fetched.body and read_result.text:
             result.snapshot = self._snapshot(result, read_result, "blocked")
-        result.outcome = fetched.outcome
 
     def _keep_page(self, result: PageResult, read_result: PageReadResult) -> None:
         fetched, reading = read_result.fetched, read_result.reading
@@ -71,7 +70,7 @@ class Keeper:
         if not read_result.verdict.may_replace:
             result.snapshot = self._snapshot(result, read_result, fetched.outcome)
         elif objection is not None:
-            fetched.outcome, fetched.error = Outcome.ROBOTS, objection
+            fetched.result = fetched.result.forbidden(objection)
             result.raw_hash = None
         else:
             result.snapshot = self._snapshot(result, read_result, None, directives)
@@ -105,9 +104,10 @@ class Keeper:
         result.found += target.pages
         result.joins += joins_of_redirect(result.task, location)
         if target.error:
-            read_result.fetched.error = target.error
-            if read_result.fetched.outcome is Outcome.REDIRECTED and target.leaves_domain:
-                read_result.fetched.outcome = Outcome.REDIRECTED_OUT
+            fetched = read_result.fetched
+            fetched.result = fetched.result.explained(target.error)
+            if target.leaves_domain:
+                fetched.result = fetched.result.left_domain()
 
     def _snapshot(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from messor.archive.snapshots import Presence, Snapshot
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import GOOD, OK, Fetched, FetchResult, Outcome, failed
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import NewPage
 from messor.frontier.runs import Join
@@ -14,10 +14,6 @@ from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
 from messor.politeness.lanes import Lane
 from messor.web.urls import scheme_of
-
-# Outcomes after which an unchanged page is not a change of presence.
-STEADY = (Outcome.OK, Outcome.UNCHANGED)
-
 
 CUT_OFF = "cut_off"
 CUT_OFF_SENTENCE = "the request was sent, but the worker stopped before storing the response"
@@ -31,8 +27,9 @@ class PageResult:
     task: Task
     decision: Decision
     schedule: Schedule
-    outcome: str
     fetched: Fetched | None = None
+    # Where reading a sitemap, robots.txt or image, or comparing the content, says more than it.
+    final: FetchResult | None = None
     raw_hash: bytes | None = None
     snapshot: Snapshot | None = None
     found: list[NewPage] = field(default_factory=list)
@@ -43,6 +40,24 @@ class PageResult:
 
     def __post_init__(self) -> None:
         self.robots_id = self.lane.robots_ids.get(scheme_of(self.task.url))
+
+    @property
+    def result(self) -> FetchResult | None:
+        """How the fetch ended; None if none was allowed."""
+        return self.final or (self.fetched.result if self.fetched else None)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of the fetch, or the rule that refused it."""
+        return self.result.outcome if self.result else self.decision.rule
+
+    @property
+    def is_fetched_well(self) -> bool:
+        return self.result is not None and self.result.outcome.is_good
+
+    def mark_unchanged(self) -> None:
+        """Its content turned out to be that of last time."""
+        self.final = self.result.unchanged() if self.result else None
 
     @property
     def attempts(self) -> list[tuple[Fetched, str]]:
@@ -90,17 +105,16 @@ class PageResult:
         here = self.outcome == Outcome.UNCHANGED
         if task.snapshot_id is None or (self.snapshot is not None and not here):
             return None
-        if self.outcome != Outcome.NOT_FOUND and not (here and task.outcome not in STEADY):
+        # An unchanged page that was good before has not returned: its presence is the same.
+        if self.outcome != Outcome.NOT_FOUND and not (here and task.outcome not in GOOD):
             return None
         return Presence(task.page_id, self.lane.host_id, self.lane.token, here, task.snapshot_id)
 
     def quarantine(self, error: str) -> None:
         """Discard everything about the page except that it failed with this error."""
         self.schedule = Schedule("failed", None, 0)
-        self.outcome = Outcome.ERROR
-        before = self.fetched
-        self.fetched = Fetched(Outcome.ERROR) if before is None else _bare(before, Outcome.ERROR)
-        self.fetched.error = error
+        self.final = None
+        self.fetched = _bare(self.fetched or Fetched(), OK.broken(error))
         self.snapshot = None
         self.raw_hash = None
         self.found = []
@@ -109,21 +123,21 @@ class PageResult:
         """Discard the content, which can no longer be stored; the request is still logged."""
         self.quarantine(CUT_OFF_SENTENCE)
         assert self.fetched is not None
-        self.fetched.error_type = CUT_OFF
+        self.fetched.result = failed(CUT_OFF, CUT_OFF_SENTENCE)
 
     def drop_responses(self) -> None:
         """Reduce earlier attempts to the fact that they were made; PostgreSQL rejects the rest."""
-        self.hops = [_bare(hop, hop.outcome) for hop in self.hops]
+        self.hops = [_bare(hop, FetchResult(hop.outcome)) for hop in self.hops]
 
     @property
     def refusal(self) -> str | None:
         return None if self.decision.allowed else f"{self.decision.rule}: {self.decision.reason}"
 
 
-def _bare(fetched: Fetched, outcome: Outcome) -> Fetched:
+def _bare(fetched: Fetched, result: FetchResult) -> Fetched:
     """A copy that records that and when a request was made, without response data."""
     return Fetched(
-        outcome,
+        result,
         sent_at=fetched.sent_at,
         began_at=fetched.began_at,
         gap=fetched.gap,

@@ -96,7 +96,7 @@ class PreflightReader:
             report = await self._sitemap(state, report)
         await self._store(lane, task, replace(report, said=sentence(report)), state.requests)
         last = state.responses[-1]
-        result = PageResult(lane, task, ALLOWED, Schedule("completed", None, 0), last.outcome, last)
+        result = PageResult(lane, task, ALLOWED, Schedule("completed", None, 0), last)
         result.hops = state.responses[:-1]
         for fetched in state.responses:
             fetched.let_go()

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from asyncpg import Record
 
+from messor.fetch.outcome import Outcome
 from messor.store.database import Database
 from messor.web.urls import Url, url_hash
 
@@ -42,20 +43,14 @@ SELECT CASE WHEN t.refusal IS NOT NULL THEN 'denied'
  GROUP BY 1, 2 ORDER BY 3 DESC, 2
 """
 
-# Plain meanings of outcomes, in display order.
+# The groups that outcomes are shown in, in display order; some are not outcomes of a fetch.
+_GROUPS = (
+    "harvested", "unchanged", "denied", "not kept", "blocked", "redirected", "gone", "no content",
+    "failed", "not due", "waiting",
+)  # fmt: skip
 MEANINGS: dict[str, tuple[str, ...]] = {
-    "harvested": ("ok",),
-    "unchanged": ("unchanged",),
-    "denied": (),
-    "not kept": (),
-    "blocked": ("blocked", "friction"),
-    "redirected": ("redirected", "redirected_out"),
-    "gone": ("not_found",),
-    "no content": ("not_html", "empty"),
-    "failed": ("error", "timeout", "too_large", "too_complex", "refused_address"),
-    "not due": (),
-    "waiting": ("waiting",),
-}
+    group: tuple(outcome for outcome in Outcome if outcome.label == group) for group in _GROUPS
+} | {"waiting": ("waiting",)}
 NOT_KEPT = "noindex or rights reserved"
 
 CHANGES = """

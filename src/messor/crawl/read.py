@@ -14,9 +14,8 @@ from messor.archive import hashes
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker
 from messor.crawl.links import NO_HREFS, LinkFilter
 from messor.crawl.sandboxed_reader import SandboxedReader
-from messor.fetch.classify import is_html
 from messor.fetch.gates import GateVerdict, judge
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, Outcome, is_html
 from messor.frontier.tasks import Task
 from messor.politeness.lanes import Lane
 from messor.web.encodings import decode
@@ -72,12 +71,14 @@ class Reader:
         """Parse a response, set its outcome and the gates it failed."""
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
-        is_blamed = lane.caged or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
+        is_blamed = (
+            lane.sandboxed or task.deaths > 0 or lane.policy.domain_id in self._blamed.domains
+        )
         read_result = PageReadResult(fetched, url, needs_sandbox=is_blamed)
         try:
             self._read(read_result, task, lane)
         except Exception as error:  # noqa: BLE001 - a page that breaks its reader is quarantined
-            fetched.outcome, read_result.fault = Outcome.ERROR, error
+            fetched.result, read_result.fault = fetched.result.broken(), error
             read_result.raw_hash = read_result.body_hash = None
         return read_result
 
@@ -106,7 +107,7 @@ class Reader:
                 read_result.same_shell = True
                 fetched.gate = "spa_shell"
             else:
-                fetched.outcome = Outcome.UNCHANGED
+                fetched.result = fetched.result.unchanged()
             read_result.needs_sandbox = False
             return
         read_result.text, _ = decode(fetched.body, fetched.content_type)
@@ -146,25 +147,25 @@ class Reader:
         """Treat a page that only refreshes to another URL as a redirect; judge any other."""
         reading, fetched = read_result.reading, read_result.fetched
         assert reading is not None
-        if (
-            reading.refresh not in (None, read_result.url.href)
-            and reading.text_length < REDIRECT_TEXT
-        ):
-            fetched.outcome, fetched.location = Outcome.REDIRECTED, reading.refresh
+        target = reading.refresh
+        if target not in (None, read_result.url.href) and reading.text_length < REDIRECT_TEXT:
+            fetched.result = fetched.result.redirected(target)
             read_result.reading = None
         else:
-            self._judge(read_result)
+            fetched.result = fetched.result.judged(self._judge(read_result))
 
     async def read_in_sandbox(self, task: Task, read_result: PageReadResult) -> None:
         """Parse a possibly harmful page in the sandbox."""
         try:
             read_result.reading = await self._sandboxed_reader.read(read_result.text, task.url)
         except TooComplexError as error:
-            read_result.fetched.outcome, read_result.fetched.error = Outcome.TOO_COMPLEX, str(error)
+            fetched = read_result.fetched
+            fetched.result = fetched.result.too_complex(str(error))
         else:
             self._classify(read_result)
 
-    def _judge(self, read_result: PageReadResult) -> None:
+    def _judge(self, read_result: PageReadResult) -> GateVerdict:
+        """Apply the quality gates; note what they found."""
         fetched = read_result.fetched
         assert fetched.status is not None
         verdict = judge(
@@ -178,39 +179,21 @@ class Reader:
         fetched.gate = verdict.gate
         if verdict.signals:
             fetched.detail = {**(fetched.detail or {}), "signals": list(verdict.signals)}
-        if verdict.block is not None:
-            fetched.outcome = Outcome.BLOCKED
-            fetched.error = f"{verdict.block.by}: {verdict.block.evidence}"[:500]
-        elif "soft_404" in verdict.gates:
-            fetched.outcome, fetched.error = (
-                Outcome.NOT_FOUND,
-                "the page says that it does not exist",
-            )
-        elif "empty" in verdict.gates or "spa_shell" in verdict.gates:
-            fetched.outcome, fetched.error = (
-                Outcome.EMPTY,
-                "the page has no text without JavaScript",
-            )
+        return verdict
 
     def _judge_refusal(self, read_result: PageReadResult) -> None:
         """Identify who refused, if the body shows it."""
         fetched = read_result.fetched
         if fetched.body and is_html(fetched.content_type, fetched.body):
             read_result.text, _ = decode(fetched.body[: hashes.MAX_JUDGED], fetched.content_type)
-        before = fetched.outcome
-        sentence = fetched.error
-        self._judge(read_result)
-        if read_result.verdict.block is None:
-            fetched.outcome, fetched.error = before, sentence
-        elif sentence:
-            fetched.error = f"{sentence} ({fetched.error})"
+        fetched.result = fetched.result.judged_refusal(self._judge(read_result))
 
 
 def _check_unchanged(read_result: PageReadResult, task: Task) -> None:
     """Check a 304: without a snapshot the request was unconditional, so it is an error."""
     fetched = read_result.fetched
     if task.snapshot_id is None:
-        fetched.outcome = Outcome.ERROR
-        fetched.error = "the site answered 304 to an unconditional request"
+        error = "the site answered 304 to an unconditional request"
+        fetched.result = fetched.result.broken(error)
     elif task.provider is not None and fetched.provider == "http":
         read_result.same_shell = True

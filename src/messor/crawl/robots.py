@@ -63,10 +63,8 @@ class RobotsReader:
         Returns the last response, at the end of its redirects.
         """
         end = await self._follow(lane, task, fetched)
-        result = PageResult(
-            lane, task, decision, Schedule("completed", FRESH_SECONDS, 0), end.fetched.outcome
-        )
-        result.fetched, result.hops = end.fetched, end.before
+        fresh = Schedule("completed", FRESH_SECONDS, 0)
+        result = PageResult(lane, task, decision, fresh, end.fetched, hops=end.before)
         if end.fetched.error_type == PROXY_FAULT:
             result.schedule = Schedule("pending", PROXY_SECONDS, 0)
             self._flush_queue.put(
@@ -88,7 +86,7 @@ class RobotsReader:
         if file.verdict == "deny_all":
             result.schedule = Schedule("completed", RETRY_SECONDS, 0)
         elif file.verdict == "rules":
-            result.outcome = Outcome.OK
+            result.final = end.fetched.result.accepted()
         await self._adopt(result, file, end)
         return end.fetched
 

@@ -15,7 +15,7 @@ from messor.archive import hashes
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.links import LinkFilter
 from messor.crawl.page_result import PageResult
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import WITH_BODY, Fetched, Outcome
 from messor.frontier import cadence
 from messor.frontier.pages import SITEMAPS, NewPage
 from messor.frontier.sitemaps import SitemapReading
@@ -30,9 +30,6 @@ MAX_NESTING = 10  # levels below the first; bounds cycles and endless chains
 PORTION = 1_000  # pages put on the frontier at a time
 SLICE = 100  # URLs processed per turn of the event loop
 
-# Outcomes that may hold a sitemap; servers send sitemaps with any content type.
-_READABLE = frozenset({Outcome.OK, Outcome.NOT_HTML})
-
 
 class SitemapTaskReader:
     """Reads sitemaps for one worker."""
@@ -43,18 +40,17 @@ class SitemapTaskReader:
 
     async def read(self, lane: Lane, task: Task, decision: Decision, fetched: Fetched) -> None:
         """Read a response; unchanged bytes are not parsed again."""
-        result = PageResult(lane, task, decision, _schedule(lane, task, fetched), fetched.outcome)
-        result.fetched = fetched
-        if fetched.outcome in _READABLE:
+        result = PageResult(lane, task, decision, _schedule(lane, task, fetched), fetched)
+        if fetched.outcome in WITH_BODY:
             result.raw_hash = hashes.raw_hash(fetched.body)
             if result.raw_hash == task.raw_hash:
-                result.outcome = Outcome.UNCHANGED
+                result.final = fetched.result.unchanged()
                 self._flush_queue.read_sitemap(SitemapReading(task.page_id))  # clears an error
             else:
                 await self._read_sitemap(result, fetched)
         elif fetched.outcome is Outcome.REDIRECTED:
             self._follow(result, fetched)
-        if result.outcome not in (Outcome.OK, Outcome.UNCHANGED):
+        if not result.is_fetched_well:
             error = {"outcome": result.outcome, "status": fetched.status, "message": fetched.error}
             self._flush_queue.read_sitemap(SitemapReading(task.page_id, error=error))
         self._flush_queue.put(result)
@@ -66,10 +62,11 @@ class SitemapTaskReader:
         )
         fetched.let_go()
         if not found.urls and not found.sitemaps and found.kind not in ("urlset", "index"):
-            result.outcome, fetched.error = Outcome.EMPTY, "not a sitemap"
+            fetched.result = fetched.result.explained("not a sitemap")
+            result.final = fetched.result.empty("not a sitemap")
             result.raw_hash = None
             return
-        result.outcome = Outcome.OK
+        result.final = fetched.result.accepted()
         await self._add_pages(result, found)
         self._flush_queue.read_sitemap(
             SitemapReading(
@@ -127,7 +124,7 @@ class SitemapTaskReader:
         """Follow a redirected sitemap in its target host's lane."""
         target = self._link_filter.follow(result.lane, result.task, fetched.location)
         if target.error:
-            fetched.error = target.error
+            fetched.result = fetched.result.explained(target.error)
         for page in target.pages:
             page.kind, page.priority = "sitemap", SITEMAP_PRIORITY
         result.found = target.pages
@@ -141,7 +138,7 @@ def _slices(
 
 
 def _schedule(lane: Lane, task: Task, fetched: Fetched) -> cadence.Schedule:
-    if fetched.outcome in _READABLE or fetched.outcome is Outcome.UNCHANGED:
+    if fetched.outcome in WITH_BODY or fetched.outcome is Outcome.UNCHANGED:
         return cadence.after_success(task, lane.policy.frequency)
     if fetched.outcome in (Outcome.NOT_FOUND, Outcome.REDIRECTED):
         return cadence.after_gone()

@@ -24,7 +24,7 @@ from messor.crawl.robots import RobotsReader, robots_page
 from messor.crawl.rules import DueTask, decide_task
 from messor.crawl.sitemaps import SitemapTaskReader
 from messor.errors import LeaseLostError, UnavailableError
-from messor.fetch.outcome import RETRYABLE, Fetched, Outcome
+from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.fetch.router import Router
@@ -54,7 +54,6 @@ DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 # far enough to see that they are too large.
 CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1}
 
-GOOD_OUTCOMES = frozenset({Outcome.OK, Outcome.UNCHANGED})
 
 # Parsing is CPU work on the event loop. A few pages per turn, so that flushes, timers and other
 # hosts' sockets never wait behind a hundred pages that arrived together.
@@ -192,9 +191,7 @@ class Visitor:
                 hops, read_result = await self._read(visit, task, fetched)
                 fetched = read_result.fetched
                 next_due = schedule(lane, task, fetched, hops)
-                result = PageResult(
-                    lane, task, decision, next_due, fetched.outcome, fetched, hops=hops
-                )
+                result = PageResult(lane, task, decision, next_due, fetched, hops=hops)
                 self._keep(result, read_result)
                 log(
                     logger, DEBUG, "page kept", url=task.url, outcome=result.outcome,
@@ -241,7 +238,7 @@ class Visitor:
                 await self._flush_queue.find([robots_page(lane, url, found_on=task.page_id)])
             elif any(lane.has_way_in(scheme) for scheme in SCHEMES):
                 later = Schedule("pending", RETRY_SECONDS, task.retry_count)
-                self._flush_queue.put(PageResult(lane, task, decision, later, decision.rule))
+                self._flush_queue.put(PageResult(lane, task, decision, later))
                 return
         visit.end(decision.rule)
         lane.pace.be_silent(DEFERRED_SECONDS)
@@ -305,7 +302,7 @@ class Visitor:
                 hops.append(later.fetched)
             read_result = later
         if best.same_shell:
-            best.fetched.outcome = Outcome.UNCHANGED
+            best.fetched.result = best.fetched.result.unchanged()
         return hops, best
 
     def _next_provider(
@@ -341,7 +338,7 @@ class Visitor:
         lane = visit.lane
         if fetched.error_type not in (PROXY_FAULT, PROVIDER_FAULT):
             lane.risk.note_latency(fetched.duration)
-        if fetched.outcome in GOOD_OUTCOMES:
+        if fetched.outcome.is_good:
             lane.risk.refusals = 0
         if not signals:
             return
@@ -374,7 +371,7 @@ class Visitor:
                 fault = error
         if fault is not None:
             self._flush_queue.blame(result, "parse", fault)
-        if result.outcome not in GOOD_OUTCOMES:
+        if not result.is_fetched_well:
             result.raw_hash = None  # the same block page again is not "unchanged"
         self._flush_queue.put(result)
 
@@ -444,13 +441,13 @@ def is_better(later: PageReadResult, best: PageReadResult) -> bool:
     """Whether another provider's result replaces the best one so far."""
     if later.fetched.error_type == PROVIDER_FAULT:
         return False
-    return later.fetched.outcome in GOOD_OUTCOMES or best.fetched.outcome not in GOOD_OUTCOMES
+    return later.fetched.outcome.is_good or not best.fetched.outcome.is_good
 
 
 def refused(lane: Lane, task: Task, decision: Decision) -> PageResult:
     """The result of a page that may not be fetched; decided again when it is next due."""
     next_due = cadence.after_success(task, lane.policy.frequency)
-    return PageResult(lane, task, decision, next_due, decision.rule)
+    return PageResult(lane, task, decision, next_due)
 
 
 def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) -> Schedule:
@@ -461,7 +458,7 @@ def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) 
     if provider_failed and not any(hop.sent_at for hop in faults):
         soonest = min(hop.retry_after or EXHAUSTED_SECONDS for hop in faults)
         return cadence.after_waiting(task, soonest)
-    if provider_failed or fetched.outcome in RETRYABLE:
+    if provider_failed or fetched.outcome.is_retryable:
         wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
         return cadence.after_failure(task, lane.policy.frequency, wait)
     if lane.policy.harvest == "asked" or task.depth > lane.policy.max_crawl_depth:

@@ -37,7 +37,7 @@ from messor.extraction.shadow_trials import Live, Shadows
 from messor.jobs.completion import patient
 from messor.jobs.poller import wait
 from messor.ledger import errors, events
-from messor.ledger.errors import LoggedError
+from messor.ledger.errors import Category, LoggedError
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 from messor.parsers.registry import UnknownParserError
@@ -375,7 +375,7 @@ def _sighting(row: QueuedPage) -> Sighting:
 
 
 def _fault(row: QueuedPage, error: Exception) -> LoggedError:
-    category = "parse" if isinstance(error, MessorError) else "storage"
+    category: Category = "parse" if isinstance(error, MessorError) else "storage"
     detail: dict[str, Any] = {"url": row.url, "snapshot_id": row.snapshot_id, "step": "extraction"}
     message = str(error).replace("\x00", "")[:2000]
     return LoggedError(category, type(error).__name__, message, None, row.page_id, None, detail)

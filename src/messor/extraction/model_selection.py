@@ -19,6 +19,7 @@ import msgspec
 from messor.ai.extract import W5_KINDS, version_of
 from messor.ai.options import model_settings
 from messor.ai.questions import KINDS
+from messor.content import kinds as content
 from messor.extraction.reader_pool import wanted_kinds
 from messor.extraction.relevance_flags import ERROR, Flagged
 from messor.jobs import jobs
@@ -31,7 +32,7 @@ JOB_TYPE = "extract_ai"
 ATTEMPTS = 8  # over an hour: an overloaded endpoint recovers
 PRIORITY = 6
 # Products have their own rows, derived from parser results.
-ASKED = frozenset(KINDS) - {"product"}
+ASKED = frozenset(name for name in KINDS if content.KINDS[name].find)
 NO_VERTICAL = ""
 
 

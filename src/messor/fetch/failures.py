@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import aiohttp
 
 from messor.fetch.guard import RefusedAddressError
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.proxies.proxy import ProxyError
 
 NO_TLS = "no_tls"
@@ -43,21 +43,16 @@ def is_unconnected(fetched: Fetched) -> bool:
     return not fetched.sent_at and fetched.error_type in _UNCONNECTED
 
 
-def failed(outcome: Outcome, error: str, error_type: str) -> Fetched:
-    return Fetched(outcome, error=error, error_type=error_type)
-
-
 def of_error(error: Exception) -> Fetched:
     """The result of a request that ended in an error."""
     for cause in _causes(error):
         if isinstance(cause, RefusedAddressError):
-            return failed(Outcome.REFUSED_ADDRESS, cause.strerror or "", "refused_address")
+            return Fetched(failed("refused_address", cause.strerror or ""))
         if isinstance(cause, ProxyError):
             return cause.as_fetched()
         if isinstance(cause, asyncio.TimeoutError):
-            return failed(Outcome.TIMEOUT, "no connection in time", "timeout")
-    error_type, sentence = _describe(error)
-    return failed(Outcome.ERROR, sentence, error_type)
+            return Fetched(failed("timeout", "no connection in time"))
+    return Fetched(failed(*_describe(error)))
 
 
 def words(error: Exception) -> str:

@@ -10,7 +10,6 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
 from messor.core import clock
-from messor.fetch.classify import name_outcome
 from messor.fetch.client import Client, HttpReply
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.content_decoding import (
@@ -19,9 +18,9 @@ from messor.fetch.content_decoding import (
     TooLargeError,
     decode_content,
 )
-from messor.fetch.failures import failed, of_error
+from messor.fetch.failures import of_error
 from messor.fetch.guard import AddressGuard
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.proxies.proxy import Proxy
 from messor.fetch.proxies.tunnel import ProxyClients
 from messor.fetch.wire import digest_of, tag_of, unpacked_size
@@ -97,9 +96,7 @@ class HttpFetcher:
         started = clock.now()
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
         if url is None or refusal is not None:
-            refused = failed(Outcome.REFUSED_ADDRESS, refusal or "", "refused_address")
-            refused.began_at = started
-            return refused
+            return Fetched(failed("refused_address", refusal or ""), began_at=started)
         conditions = []
         if etag:
             conditions.append(("If-None-Match", etag))
@@ -117,19 +114,16 @@ class HttpFetcher:
             )
             fetched = self._unpack(reply, cut_at, wire_tag)
         except TimeoutError:
-            fetched = failed(Outcome.TIMEOUT, "no complete response in time", "timeout")
+            fetched = Fetched(failed("timeout", "no complete response in time"))
         except TooLargeError as error:
-            fetched = failed(Outcome.TOO_LARGE, str(error), "too_large")
+            fetched = Fetched(failed("too_large", str(error)))
         except BadEncodingError as error:
-            fetched = failed(Outcome.ERROR, str(error), "bad_encoding")
+            fetched = Fetched(failed("bad_encoding", str(error)))
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             fetched = of_error(error)
         permit.missed()
-        fetched.sent_at = permit.used_at
-        fetched.began_at = permit.used_at or started
         fetched.proxy_id = via.id if via else None
-        fetched.gap, fetched.delay = permit.gap, permit.delay
-        fetched.duration = clock.now() - fetched.began_at
+        fetched.take_times(permit, started)
         return fetched
 
     def _unpack(self, reply: HttpReply, cut_at: int | None, known: int | None) -> Fetched:
@@ -152,25 +146,21 @@ class HttpFetcher:
 def _judge(reply: HttpReply, decoded: Decoded) -> Fetched:
     """Decode and classify a response."""
     body = decoded.body
-    return name_outcome(
-        Fetched(
-            Outcome.OK,
-            status=reply.status,
-            headers=reply.headers,
-            raw_headers=reply.raw_headers,
-            wire=reply.body,
-            keeps_gzip=decoded.plain_gzip,
-            body=body,
-            size=len(body),
-            reason=reply.reason,
-        )
-    )
+    return Fetched(
+        status=reply.status,
+        headers=reply.headers,
+        raw_headers=reply.raw_headers,
+        wire=reply.body,
+        keeps_gzip=decoded.plain_gzip,
+        body=body,
+        size=len(body),
+        reason=reply.reason,
+    ).classify()
 
 
 def _known(reply: HttpReply, tag: int) -> Fetched:
     """The result for a body identical to the last good one."""
     return Fetched(
-        Outcome.OK,
         status=reply.status,
         headers=reply.headers,
         raw_headers=reply.raw_headers,

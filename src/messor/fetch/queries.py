@@ -25,6 +25,7 @@ from messor.store.listing import (
     Position,
     Source,
     Values,
+    all_of,
     where,
 )
 from messor.web.urls import Url, parse
@@ -139,7 +140,7 @@ async def _of_page(
     page = values.add(pages.pop())
     fits = [*_past(after, values), *values.conditions(wanted, indexed=True)]
     fits += values.conditions(wanted, without=("page_id", "url"))
-    sql = OF_PAGE.format(page=page, fits=" AND ".join(fits) or "true", limit=limit + 1)
+    sql = OF_PAGE.format(page=page, fits=all_of(fits), limit=limit + 1)
     found = [LoggedFetch.of(row) for row in await source.fetch(sql, *values)]
     return found[:limit], _place(found[limit - 1]) if len(found) > limit else None
 
@@ -155,8 +156,8 @@ async def _of_domain(
     fits = values.conditions(wanted, without=("domain", "page_id", "url"))
     sql = OF_DOMAIN.format(
         domain=domain,
-        within=" AND ".join(within) or "true",
-        fits=" AND ".join(fits) or "true",
+        within=all_of(within),
+        fits=all_of(fits),
         limit=limit + 1,
         scan=SCAN_LIMIT if fits else 0,
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from messor.core import clock
 from messor.fetch.gates import GateVerdict
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, Outcome, failed
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.politeness.lanes import Policy
 
@@ -21,7 +21,6 @@ from messor.politeness.lanes import Policy
 # counts only where there is little text at all.
 WORTH_ANOTHER = frozenset({"size", "spa_shell", "empty"})
 LITTLE_TEXT = 2_000
-_REFUSED = frozenset({Outcome.BLOCKED})
 
 
 class ProviderChoice(NamedTuple):
@@ -37,9 +36,7 @@ NOBODY = ProviderChoice(None)
 def passed_over(provider: Provider, sentence: str) -> Fetched:
     """A skipped attempt: it appears in the log, and the page is not judged by it."""
     return Fetched(
-        Outcome.ERROR,
-        error=sentence,
-        error_type=PROVIDER_FAULT,
+        failed(PROVIDER_FAULT, sentence),
         provider=provider.name,
         began_at=clock.now(),
     )
@@ -94,6 +91,6 @@ class Router:
     def _is_worth_another(policy: Policy, fetched: Fetched, verdict: GateVerdict) -> bool:
         if fetched.error_type == PROVIDER_FAULT:
             return True
-        if fetched.outcome in _REFUSED:
+        if fetched.outcome is Outcome.BLOCKED:
             return policy.on_block == "failover"
         return not WORTH_ANOTHER.isdisjoint(verdict.gates)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from messor.core import clock
 from messor.fetch.http import HttpFetcher
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.proxies.pool import ProxyPool
 from messor.fetch.proxies.proxy import PROXY_FAULT
 from messor.politeness.lanes import Policy
@@ -61,9 +61,7 @@ class TermsFetcher:
         """
         tried: list[int] = []
         sentence = "no proxy is active; see: messor proxies list"
-        fetched = Fetched(
-            Outcome.ERROR, error=sentence, error_type=PROXY_FAULT, began_at=clock.now()
-        )
+        fetched = Fetched(failed(PROXY_FAULT, sentence), began_at=clock.now())
         at_target, until = 0, clock.now() + TRYING_SECONDS
         while at_target < MAX_AT_TARGET and clock.now() < until and not permit.used_at:
             proxy = self._pool.pick(domain_id, tried)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from messor.store.listing import DomainText, Filters, Order, Position, Source, Values, where
+from messor.store.listing import DomainText, Filters, Order, Position, Source, Values, all_of, where
 
 OF_ALL = 20_000  # pages per scan if they are adjacent
 OF_SOME = 4_000  # if each is looked up
@@ -101,7 +101,7 @@ async def scan(
         stretch=stretch,
         limit=limit + 1,
         pages=pages.format(**given),
-        fits=" AND ".join(conditions) or "true",
+        fits=all_of(conditions),
         joined="JOIN messor.pages p ON p.id = k.page_id" if _reads_page(wanted) else "",
     )
     row = await source.fetchrow(sql, *values)

@@ -10,6 +10,7 @@ import csv
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from messor.errors import MessorError, UsageError
 from messor.governance import decisions
@@ -22,14 +23,17 @@ MAX_LINES = 100_000
 CONTEXT = "taken over with the existing domains"
 
 
+LineOutcome = Literal["approved", "already_approved", "left", "refused"]
+
+
 @dataclass(frozen=True, slots=True)
 class BackfillLine:
     """The result of one line."""
 
     number: int
     text: str
-    outcome: str  # approved, already_approved, left, or refused
-    said: str
+    outcome: LineOutcome
+    message: str
     domain: str | None = None
 
 
@@ -89,7 +93,7 @@ def _understand(text: str) -> _ParsedLine:
 
 async def _take_over(
     database: Database, line: _ParsedLine, actor: str, *, start: bool
-) -> tuple[str, str]:
+) -> tuple[LineOutcome, str]:
     async with database.transaction() as connection:
         result = await submissions.ask(
             connection,
@@ -102,7 +106,7 @@ async def _take_over(
         if domain.status == "approved":
             return "already_approved", f"{domain.domain} is already approved."
         if domain.status != "pending_review" or result.outcome == "resubmitted":
-            raise UsageError(f"{result.said} It was not approved.")
+            raise UsageError(f"{result.message} It was not approved.")
         if not start:
             await domains.configure(connection, domain, actor=actor, harvest="asked")
             domain = await domains.get(connection, domain.domain)
@@ -112,4 +116,4 @@ async def _take_over(
                 f"{domain.domain} is approved; its pages are fetched only when requested.",
             )
         decided = await decisions.approve(connection, domain.domain, actor=actor)
-        return "approved", decided.said
+        return "approved", decided.message

@@ -31,7 +31,7 @@ class Decided:
     """A domain after an act, with a message for the reviewer."""
 
     domain: Domain
-    said: str
+    message: str
     holdings: Holdings | None = None  # stored content that may be purged now
 
 
@@ -70,7 +70,7 @@ class BulkResult:
 
     name: str
     done: bool
-    said: str
+    message: str
     code: str  # ok, or the error's code
     domain: Domain | None = None
 
@@ -195,10 +195,10 @@ async def decide_many(database: Database, names: Sequence[str], act: Act) -> lis
             async with database.transaction() as connection:
                 done = await act(connection, name)
         except MessorError as error:
-            verdicts.append(BulkResult(name, done=False, said=str(error), code=error.code))
+            verdicts.append(BulkResult(name, done=False, message=str(error), code=error.code))
         else:
             verdicts.append(
-                BulkResult(name, done=True, said=done.said, code="ok", domain=done.domain)
+                BulkResult(name, done=True, message=done.message, code="ok", domain=done.domain)
             )
     return verdicts
 
@@ -225,8 +225,8 @@ async def _notify(connection: Connection, domain: Domain, actor: str) -> None:
     await record(connection, [Event("submitter.notice", actor, domain.id, data=data)])
 
 
-async def _offer_purge(connection: Connection, domain: Domain, said: str) -> Decided:
+async def _offer_purge(connection: Connection, domain: Domain, message: str) -> Decided:
     kept = await purges.holdings(connection, domain)
     if kept.snapshots:
-        said += f" {kept.snapshots} snapshots of it are stored; they can be purged."
-    return Decided(domain, said, kept if kept.pages else None)
+        message += f" {kept.snapshots} snapshots of it are stored; they can be purged."
+    return Decided(domain, message, kept if kept.pages else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from messor.core.ids import new_id
 from messor.errors import UsageError
@@ -134,9 +135,9 @@ LISTED = "SELECT kind, key, reason, erased_by FROM messor.erasures ORDER BY crea
 class Erased:
     """The result of an erasure."""
 
-    kind: str
+    kind: Literal["domain", "url", "person"]
     key: str
-    said: str
+    message: str
 
 
 async def erase_domain(connection: Connection, name: str, *, actor: str, reason: str) -> Erased:

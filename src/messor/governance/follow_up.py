@@ -28,11 +28,16 @@ SELECT d.domain, d.base_url, f.final_url FROM messor.domains d
  ORDER BY d.id LIMIT $1
 """
 
-# The main host did not respond in its last visits, and no good page came since the last failure.
+# The main host is silenced because it did not respond: its last visit ended for want of a
+# robots.txt or of any answer, and its newest request had none.
 FAILING = """
 SELECT d.domain, m.cooldown_reason FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
+ CROSS JOIN LATERAL (SELECT v.end_reason FROM messor.visits v WHERE v.host_id = m.id
+                      ORDER BY v.claimed_at DESC LIMIT 1) v
+ CROSS JOIN LATERAL (SELECT f.status_code FROM messor.http_fetches f WHERE f.host_id = m.id
+                      ORDER BY f.fetched_at DESC LIMIT 1) f
  WHERE d.status = 'approved' AND d.active AND m.cooldown_until > messor.clock()
-   AND m.cooldown_reason ~ '(had|gave) no answer(:|$)'
+   AND v.end_reason IN ('unreachable', 'robots') AND f.status_code IS NULL
    AND d.processing NOT IN ('processing_failed', 'no_funds_this_year')
  ORDER BY d.id LIMIT $1
 """
@@ -49,7 +54,7 @@ TURNED_AWAY = """
 SELECT d.domain, messor.risk_at(m.risk_score, m.risk_at, messor.clock()) AS risk
   FROM messor.domains d JOIN messor.hosts m ON m.id = d.main_host_id
  WHERE d.status = 'approved' AND d.review_reason IS NULL
-   AND messor.risk_at(m.risk_score, m.risk_at, messor.clock()) > 80
+   AND messor.risk_level(messor.risk_at(m.risk_score, m.risk_at, messor.clock())) = 'critical'
    AND m.risk_at > greatest(d.reviewed_at, d.created_at)
    AND NOT EXISTS (SELECT FROM messor.events e WHERE e.domain_id = d.id AND e.type = 'domain.kept'
                     AND e.occurred_at > messor.clock() - interval '30 days')

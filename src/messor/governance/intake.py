@@ -7,6 +7,7 @@ opened by a member, or by anyone where the domain is trusted.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from messor.errors import ConflictError, UsageError
 from messor.frontier import tasks
@@ -31,12 +32,12 @@ REACH = "UPDATE messor.pages SET depth = $2 WHERE id = $1 AND depth > $2"
 class SubmittedUrl:
     """The result of a submitted URL, with a message for the submitter."""
 
-    outcome: str  # crawling, remembered, offered, refused
+    outcome: Literal["crawling", "remembered", "offered", "refused"]
     url: str
-    said: str
+    message: str
     domain: Domain | None  # None if the domain was never submitted
     page_id: int | None = None
-    asks: str | None = None  # offered to the person: submit
+    asks: Literal["submit", "context", "rescrape"] | None = None  # offered to the person
 
 
 async def submit_domain(
@@ -103,7 +104,9 @@ async def submit_url(
             return _offer(submission, url, domain)
         result = await submit_domain(connection, url.href, asker, context=context, look=look)
         if not result.taken:
-            return SubmittedUrl("refused", url.href, result.said, result.domain, asks=result.asks)
+            return SubmittedUrl(
+                "refused", url.href, result.message, result.domain, asks=result.asks
+            )
         return await _remember(connection, result.domain, url, asker)
     if domain.status == "pending_review":
         return await _remember(connection, domain, url, asker)

@@ -7,7 +7,7 @@ import binascii
 from io import BufferedReader
 from typing import Any
 
-from messor.fetch.classify import is_html
+from messor.fetch.outcome import is_html
 from messor.imports.json_stream import TOO_LONG, BadJsonError, JsonStream, Many, Shape, WantedText
 from messor.imports.saved import Damage, Items, PassedOver, SavedPage, Unreadable, parse_time
 

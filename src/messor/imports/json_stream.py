@@ -2,6 +2,10 @@
 
 A document is never held whole, so neither its size nor its compression determines memory use. A
 shape describes what is wanted; depth, count and length of values are bounded.
+
+By hand, because `ijson` 3.6 (its C backend, 2.5 times as fast) bounds nothing: a string of 40 MB
+takes it 6 s, 3 MB of opening brackets more than 45 s, here about 1 s each. It also refuses the
+control characters and invalid UTF-8 that browsers export.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
 
-from messor.fetch.classify import is_html
+from messor.fetch.outcome import is_html
 from messor.imports.addresses import mirrored_address
 from messor.imports.har import read_har
 from messor.imports.mhtml import read_mhtml

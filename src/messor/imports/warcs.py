@@ -2,6 +2,9 @@
 
 A truncated or damaged file yields what is intact before that position. What a `revisit` record
 refers to must have come before it. The caller decompresses gzip, `fetch` HTTP content encodings.
+
+By hand, because the packages trust the file: of 60 MB of header lines `warcio` 1.8 takes 17 s and
+1.5 GB, and both it and `fastwarc` 1.1, which bounds heads, pass a truncated record off as whole.
 """
 
 from __future__ import annotations
@@ -11,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 
-from messor.fetch.classify import is_html
 from messor.fetch.content_decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.outcome import is_html
 from messor.imports.originals import Originals
 from messor.imports.saved import Damage, Items, PassedOver, SavedPage, Unreadable, parse_time
 from messor.imports.unzip import BROKEN_FILE

@@ -38,7 +38,9 @@ SELECT f.signal, h.host, p.url FROM messor.friction_log f
 HOSTS = """
 SELECT h.host, messor.risk_at(h.risk_score, h.risk_at, messor.clock()) AS risk,
        h.cooldown_until > messor.clock() AS silent, h.cooldown_reason,
-       r.verdict = 'deny_all' AS refused, r.reason, r.status_code
+       r.verdict = 'deny_all' AS refused, r.reason, r.status_code,
+       (SELECT f.error_json ->> 'message' FROM messor.http_fetches f WHERE f.host_id = h.id
+         ORDER BY f.fetched_at DESC LIMIT 1) AS error
   FROM messor.hosts h LEFT JOIN messor.robots_files r ON r.id = h.robots_id
  WHERE h.id = ANY ($1::bigint[])
     OR h.id = (SELECT main_host_id FROM messor.domains WHERE id = $2) ORDER BY h.id
@@ -83,7 +85,7 @@ def _page(planned: PlannedPage, row: Any) -> IngestedPage:
         planned.reason,
         planned.cached,
         planned.asked and state.fetched,
-        state.said,
+        state.message,
         verdict=content["verdict"] if content else None,
         snapshot_id=content["snapshot_id"] if content else None,
         title=content["title"] if content else None,
@@ -130,7 +132,7 @@ async def circumstances_of(run: IngestionRun, pages: Sequence[IngestedPage]) -> 
         ],
         [row["reason"] for row in rows if row["refused"] and row["status_code"] is not None],
         [
-            unreachable(row["host"], row["reason"])
+            unreachable(row["host"], row["reason"], row["error"])
             for row in rows
             if row["refused"] and row["status_code"] is None
         ],

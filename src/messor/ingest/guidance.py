@@ -23,10 +23,9 @@ def guidance_of(
     return list(dict.fromkeys(_sentences(pages, met, out_of_time)))
 
 
-def unreachable(host: str, reason: str) -> str:
-    """Why a host cannot be reached, from its stored robots.txt result."""
-    why = reason.partition("robots.txt gave no answer: ")[2] or reason
-    return f"{host} cannot be reached: {why}."
+def unreachable(host: str, reason: str, error: str | None) -> str:
+    """Why a host cannot be reached: its newest error, or its stored robots.txt result."""
+    return f"{host} cannot be reached: {error or reason}."
 
 
 def _sentences(
@@ -36,8 +35,8 @@ def _sentences(
         if meaning := _MEANING.get(signal.partition(":")[0]):
             yield meaning
     for page in pages:
-        if page.result is PlannedPageResult.DENIED and page.said:
-            yield f"{page.url} may not be fetched: {page.said}."
+        if page.result is PlannedPageResult.DENIED and page.message:
+            yield f"{page.url} may not be fetched: {page.message}."
             break
     yield from (
         f"{reason}; nothing is fetched until it can be read." for reason in met.robots_refused
@@ -60,4 +59,4 @@ def _failures(pages: Sequence[IngestedPage]) -> Iterator[str]:
         if page.result in (PlannedPageResult.FAILED, PlannedPageResult.ABSENT)
     ]
     for page in failed[:3]:
-        yield f"{page.url}: {page.said or page.outcome}."
+        yield f"{page.url}: {page.message or page.outcome}."

@@ -32,6 +32,8 @@ SELECT i.page_id, p.url, i.reason, i.cached, t.refusal, t.error_message, t.snaps
 HOSTS = """
 SELECT h.host, h.cooldown_until > messor.clock() AS silent, h.cooldown_reason,
        r.verdict = 'deny_all' AS refused, r.reason, r.status_code,
+       (SELECT f.error_json ->> 'message' FROM messor.http_fetches f WHERE f.host_id = h.id
+         ORDER BY f.fetched_at DESC LIMIT 1) AS error,
        EXISTS (SELECT FROM messor.worker_leases
                 WHERE ended_at IS NULL AND expires_at > messor.clock()) AS has_worker
   FROM messor.ingestion_runs g JOIN messor.hosts h ON h.domain_id = g.domain_id
@@ -51,7 +53,7 @@ class ReviewedPage:
     result: PlannedPageResult
     outcome: str | None
     status: int | None
-    said: str | None
+    message: str | None
 
 
 async def plan(source: Connection | Database, run: KnownRun) -> list[ReviewedPage]:
@@ -80,7 +82,7 @@ async def guidance(
         ],
         [row["reason"] for row in rows if row["refused"] and row["status_code"] is not None],
         [
-            unreachable(row["host"], row["reason"])
+            unreachable(row["host"], row["reason"], row["error"])
             for row in rows
             if row["refused"] and row["status_code"] is None
         ],
@@ -108,5 +110,5 @@ def _page(row: Any) -> ReviewedPage:
 def _ingested(page: ReviewedPage) -> IngestedPage:
     return IngestedPage(
         page.url or "", page.result, page.outcome, page.status, page.reason, page.cached,
-        not page.cached, page.said,
+        not page.cached, page.message,
     )  # fmt: skip

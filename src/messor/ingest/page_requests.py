@@ -91,7 +91,7 @@ UPDATE messor.lanes l SET ready_at = messor.clock() + make_interval(secs => $2)
 
 STATES = """
 SELECT t.page_id, t.host_id, h.host, p.url, p.category, t.outcome, t.last_status AS status,
-       t.snapshot_id, coalesce(t.error_message, t.refusal) AS said,
+       t.snapshot_id, coalesce(t.error_message, t.refusal) AS message,
        coalesce(t.due_at <= c.t, false) AND t.status NOT IN ('paused', 'cancelled') AS pending,
        coalesce(t.last_fetched_at >= $2, false) AS fetched,
        t.refusal IS NOT NULL AS refused,
@@ -104,8 +104,8 @@ SELECT t.page_id, t.host_id, h.host, p.url, p.category, t.outcome, t.last_status
        (coalesce(h.cooldown_until > c.t + make_interval(secs => $3), false)
         OR (l.worker_id IS NULL AND l.ready_at > c.t + make_interval(secs => $4))
         OR (NOT coalesce(l.assisted_until > c.t, false)
-            AND greatest(messor.risk_at(h.risk_score, h.risk_at, c.t),
-                         messor.risk_at(m.risk_score, m.risk_at, c.t)) > 80)
+            AND messor.risk_level(greatest(messor.risk_at(h.risk_score, h.risk_at, c.t),
+                         messor.risk_at(m.risk_score, m.risk_at, c.t))) = 'critical')
         OR NOT (d.status = 'approved' AND d.active)) AS silent,
        greatest(l.delay, r.crawl_delay, d.crawl_delay_seconds)::float8 AS delay
   FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
@@ -175,7 +175,7 @@ class PageState:
     outcome: str | None
     status: int | None
     snapshot_id: int | None
-    said: str | None
+    message: str | None
     pending: bool  # still waits for a worker
     fetched: bool  # since the run began
     refused: bool  # by a rule, without a request

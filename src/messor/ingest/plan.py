@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from messor.core import clock
+from messor.fetch.outcome import Outcome
 from messor.frontier.categories import categorise
 from messor.frontier.sample import SampleCandidate, sample
 from messor.ingest.run import IngestionRun, retry_until_available
@@ -13,6 +14,7 @@ from messor.politeness.robots import RobotsCache
 from messor.web.urls import parse
 
 MAX_CANDIDATES = 5_000
+DEAD_ENDS = [outcome for outcome in Outcome if outcome.is_dead_end]
 
 # Some of every category, shallow pages first. Pages known to be dead ends are not requested again
 # within a day.
@@ -27,8 +29,7 @@ SELECT c.id, c.url, c.category, c.depth, c.found_by, c.lastmod, c.robots_id FROM
    WHERE h.domain_id = $1 AND t.kind = 'page' AND t.status NOT IN ('paused', 'cancelled')
      AND coalesce(t.outcome, '') NOT IN ('depth', 'scope', 'trap')
      AND (t.last_fetched_at IS NULL OR t.last_fetched_at < messor.clock() - interval '24 hours'
-          OR t.outcome NOT IN ('not_found', 'robots', 'redirected', 'redirected_out', 'not_html',
-                               'too_large', 'too_complex', 'refused_address'))) c
+          OR t.outcome <> ALL ($3::text[]))) c
  ORDER BY c.rank, c.id LIMIT $2
 """
 
@@ -43,7 +44,7 @@ class PlanCandidate:
 async def make_plan(run: IngestionRun, agent: str) -> None:
     """Fill the plan up to the mode's cap."""
     rows = await retry_until_available(
-        lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES)
+        lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES, DEAD_ENDS)
     )
     candidates = await _allowed(run, [_candidate(run, row) for row in rows], agent)
     by_url = {candidate.sampled.url: candidate.page_id for candidate in candidates}

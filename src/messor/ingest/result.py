@@ -68,7 +68,7 @@ class IngestedPage:
     reason: str  # why it was chosen
     cached: bool
     fetched: bool
-    said: str | None  # what went wrong, for display
+    message: str | None  # what went wrong, for display
     verdict: str | None = None  # of content that failed a gate
     snapshot_id: int | None = None
     title: str | None = None

@@ -23,10 +23,10 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Databa
 POLL_SECONDS = 0.15
 OUTAGE_SECONDS = 60.0  # a database unavailable for longer ends the run
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
-async def retry_until_available(work: Callable[[], Awaitable[Answer]]) -> Answer:
+async def retry_until_available(work: Callable[[], Awaitable[Result]]) -> Result:
     """Retry for a while until the database is back; everything here is idempotent."""
     until = clock.now() + OUTAGE_SECONDS
     while True:
@@ -248,10 +248,10 @@ class IngestionRun:
     async def pause(self) -> None:
         await asyncio.sleep(POLL_SECONDS)
 
-    async def transact(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async def transact(self, act: Callable[[Connection], Awaitable[Result]]) -> Result:
         """One transaction, retried after a conflict or a server outage."""
 
-        async def once() -> Answer:
+        async def once() -> Result:
             async with self.database.transaction() as connection:
                 return await act(connection)
 

@@ -10,14 +10,10 @@ import msgspec
 from messor.core.masking import mask_text
 from messor.errors import MessorError, UnavailableError, UsageError
 from messor.jobs.jobs import Job
-from messor.ledger import errors
-from messor.ledger.errors import LoggedError
-
-# Invalid input stays invalid; everything else may pass, and attempts limit what does not.
-PERMANENT = frozenset({"parse", "validation"})
+from messor.ledger.errors import PERMANENT, Category, LoggedError
 
 # The first match decides.
-CATEGORIES: tuple[tuple[type[Exception], str], ...] = (
+CATEGORIES: tuple[tuple[type[Exception], Category], ...] = (
     (msgspec.ValidationError, "validation"),
     (msgspec.DecodeError, "parse"),
     (asyncpg.DataError, "validation"),
@@ -34,15 +30,13 @@ class JobError(MessorError):
 
     code = "job"
 
-    def __init__(self, message: str, *, category: str, retryable: bool | None = None) -> None:
+    def __init__(self, message: str, *, category: Category, retryable: bool | None = None) -> None:
         super().__init__(message)
-        if category not in errors.CATEGORIES:
-            raise ValueError(f"{category!r} is not an error category.")
         self.category = category
         self.retryable = category not in PERMANENT if retryable is None else retryable
 
 
-def category_of(error: Exception) -> str:
+def category_of(error: Exception) -> Category:
     if isinstance(error, JobError):
         return error.category
     return next((name for kind, name in CATEGORIES if isinstance(error, kind)), "internal")

@@ -15,7 +15,7 @@ from messor.jobs.handlers import Result
 from messor.jobs.jobs import Job
 from messor.jobs.leases import holdings
 from messor.ledger import errors
-from messor.ledger.errors import LoggedError
+from messor.ledger.errors import PATIENCE, Category, LoggedError
 from messor.store.database import Connection
 
 COMPLETE = """
@@ -44,9 +44,6 @@ UPDATE messor.jobs
 RETURNING state
 """
 
-# A host that blocks us needs longer than a network takes to recover.
-PATIENCE = {"http": 2.0, "blocked": 10.0}
-
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
@@ -57,9 +54,9 @@ class Backoff:
 
     first_seconds: float = 30.0
     limit_seconds: float = 3600.0
-    patience: Mapping[str, float] = field(default_factory=lambda: PATIENCE)
+    patience: Mapping[Category, float] = field(default_factory=lambda: PATIENCE)
 
-    def seconds(self, attempts: int, category: str) -> float:
+    def seconds(self, attempts: int, category: Category) -> float:
         first = self.first_seconds * self.patience.get(category, 1.0)
         return min(first * 2.0 ** (attempts - 1), self.limit_seconds)
 

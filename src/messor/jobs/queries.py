@@ -1,87 +1,130 @@
-"""Jobs and dead letters page by page, newest first."""
+"""Queries of jobs: the list of those in the queue, one job in full with its errors, and figures.
+
+A job is found in the queue or in the history; nothing here changes one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Literal
 from uuid import UUID
 
-from messor.jobs.dead_letters import DeadLetter, dead_letter_of
-from messor.jobs.lists import JobRow
-from messor.store.database import Connection, Database
+import msgspec
 
-# By id, which grows with time and has an index; a state may be rare, so the scan is bounded.
-JOBS = """
-WITH edge AS MATERIALIZED (
-  SELECT count(*) AS looked, (array_agg(s.id ORDER BY s.id))[1] AS last FROM (
-    SELECT id FROM messor.jobs WHERE id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-     ORDER BY id DESC LIMIT $4) s
-)
-SELECT id, job_type, state, priority, attempts, max_attempts, dedupe_key, locked_by, created_at,
-       available_at, finished_at, e.looked, e.last
-  FROM edge e LEFT JOIN LATERAL (
-    SELECT j.* FROM messor.jobs j
-     WHERE j.id >= e.last AND j.id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-       AND ($1::text IS NULL OR j.state = $1) AND ($2::text IS NULL OR j.job_type = $2)
-     ORDER BY j.id DESC LIMIT $5) j ON true
- ORDER BY id DESC
-"""
-LETTERS = """
-SELECT id, job_type, dedupe_key, attempts, dead_category AS category, dead_type AS error_type,
-       dead_reason AS reason, finished_at AS died_at
-  FROM messor.jobs
- WHERE state = 'dead' AND ($1::text IS NULL OR job_type = $1)
-   AND ($2::text IS NULL OR dead_category = $2)
-   AND ($3::timestamptz IS NULL OR (finished_at, id) < ($3, $4::uuid))
- ORDER BY finished_at DESC, id DESC LIMIT $5
+from messor.errors import NotFoundError
+from messor.jobs.history import COLUMNS
+from messor.store.database import Database
+from messor.store.listing import Filters, Listing, both_ways, where
+
+MANY = 20_000  # jobs counted at once; counting more takes too long for a web page
+
+State = Literal["queued", "running", "done", "dead", "cancelled"]
+
+GET = f"""
+SELECT {COLUMNS}, NULL::timestamptz AS retired_at FROM messor.jobs WHERE id = $1
+UNION ALL
+SELECT {COLUMNS}, retired_at FROM messor.jobs_history WHERE id = $1
+ LIMIT 1
 """
 
-STRETCH = 20_000  # jobs scanned per query
+ERRORS_OF = """
+SELECT occurred_at, category, error_type, error_message, stack_trace
+  FROM messor.error_logs WHERE job_id = $1 ORDER BY occurred_at DESC LIMIT 20
+"""
 
-Before = tuple[datetime, UUID]
+STATS = """
+SELECT job_type,
+       count(*) FILTER (WHERE state = 'queued') AS queued,
+       count(*) FILTER (WHERE state = 'queued' AND available_at <= m.now) AS due,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'running' AND lock_expires_at <= m.now) AS left_behind,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS dead,
+       count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+       m.now - min(available_at) FILTER (WHERE state = 'queued' AND available_at <= m.now) AS oldest_wait,
+       avg(finished_at - started_at) FILTER (WHERE state = 'done') AS mean_run
+  FROM messor.jobs CROSS JOIN (SELECT messor.clock() AS now) m
+ GROUP BY job_type, m.now ORDER BY job_type
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class JobSlice:
-    """Matching jobs, and where the next slice begins; None at the queue's end."""
+class JobRow:
+    """A job in a list."""
 
-    jobs: list[JobRow]
-    reached: UUID | None
-
-
-async def jobs(
-    source: Connection | Database,
-    *,
-    state: str | None = None,
-    job_type: str | None = None,
-    before: UUID | None = None,
-    limit: int = 50,
-    stretch: int = STRETCH,
-) -> JobSlice:
-    """Jobs before the last one seen, `before`; those in the history are not listed."""
-    look = limit + 1 if state is None and job_type is None else stretch
-    rows = await source.fetch(JOBS, state, job_type, before, look, limit + 1)
-    edge = {name: rows[0][name] for name in ("looked", "last")}
-    found = [_line(row) for row in rows if row["id"] is not None]
-    if len(found) > limit:
-        return JobSlice(found[:limit], found[limit - 1].id)
-    return JobSlice(found, edge["last"] if edge["looked"] == look else None)
+    id: UUID
+    job_type: str
+    state: State
+    priority: int
+    attempts: int
+    max_attempts: int
+    dedupe_key: str
+    locked_by: str | None
+    created_at: datetime
+    available_at: datetime
+    finished_at: datetime | None
 
 
-def _line(row: Any) -> JobRow:
-    return JobRow(**{name: value for name, value in row.items() if name not in ("looked", "last")})
+@dataclass(frozen=True, slots=True)
+class JobFigures:
+    """Number of jobs of a type by state; done ones only until they move to the history."""
+
+    job_type: str
+    queued: int
+    due: int
+    running: int
+    left_behind: int
+    done: int
+    dead: int
+    cancelled: int
+    oldest_wait: timedelta | None
+    mean_run: timedelta | None
 
 
-async def letters(
-    source: Connection | Database,
-    *,
-    job_type: str | None = None,
-    category: str | None = None,
-    before: Before | None = None,
-    limit: int = 50,
-) -> list[DeadLetter]:
-    """Dead letters before the last one seen, `before`: (died_at, id)."""
-    since, last = before or (None, None)
-    rows = await source.fetch(LETTERS, job_type, category, since, last, limit)
-    return [dead_letter_of(row) for row in rows]
+class JobFilter(Filters):
+    """Filters of jobs."""
+
+    state: State | None = where("j.state = {}", "State")
+    job_type: str | None = where("j.job_type = {}", "Type", max_length=100)
+    q: str | None = where("strpos(j.dedupe_key, {}) > 0", "Part of the key", max_length=500)
+
+
+JOBS = Listing(
+    name="jobs",
+    item=JobRow,
+    filters=JobFilter,
+    table="messor.jobs",
+    alias="j",
+    columns="""j.id, j.job_type, j.state, j.priority, j.attempts, j.max_attempts, j.dedupe_key,
+               j.locked_by, j.created_at, j.available_at, j.finished_at""",
+    key_type="uuid",
+    # Ids grow with time and have an index; a state may be rare.
+    orders=both_ways("-created_at", "j.id", "uuid", "Newest first", "Oldest first"),
+    scan=20_000,
+)
+
+
+async def get(database: Database, job_id: UUID) -> dict[str, Any]:
+    """All columns of a job, and its latest errors as `errors`."""
+    row = await database.fetchrow(GET, job_id)
+    if row is None:
+        raise NotFoundError(f"There is no job {job_id}.")
+    job = dict(row)
+    for name in ("payload", "result_json"):
+        job[name] = None if job[name] is None else msgspec.json.decode(job[name])
+    job["errors"] = [dict(error) for error in await database.fetch(ERRORS_OF, job_id)]
+    return job
+
+
+async def stats(database: Database) -> list[JobFigures]:
+    return [JobFigures(**dict(row)) for row in await database.fetch(STATS)]
+
+
+def are_many(figures: Sequence[JobFigures]) -> bool:
+    """Whether there are too many to count again while someone waits."""
+    return (
+        sum(one.queued + one.running + one.done + one.dead + one.cancelled for one in figures)
+        > MANY
+    )

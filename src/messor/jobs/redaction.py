@@ -15,7 +15,7 @@ TEXTS = ("target_url", "dedupe_key", "dead_reason")
 
 
 def shown_job(job: dict[str, Any], *, in_full: bool) -> dict[str, Any]:
-    """A copy of the result of `lists.get`; `in_full` for those who may act on jobs.
+    """A copy of the result of `queries.get`; `in_full` for those who may act on jobs.
 
     `is_cut` says whether payload fields were left out.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from uuid import UUID
 
 import msgspec
@@ -19,14 +19,19 @@ SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[
                      $7::jsonb[])
 """
 
-CATEGORIES = ("network", "http", "blocked", "parse", "validation", "storage", "internal")
+Category = Literal["network", "http", "blocked", "parse", "validation", "storage", "internal"]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+# Invalid input stays invalid; everything else may pass, and attempts limit what does not.
+PERMANENT: frozenset[Category] = frozenset(("parse", "validation"))
+# Factors of the wait before a retry: a host that blocks us needs longer than a network to recover.
+PATIENCE: Mapping[Category, float] = {"http": 2.0, "blocked": 10.0}
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedError:
     """One error with its context."""
 
-    category: str
+    category: Category
     error_type: str
     message: str
     stack: str | None
@@ -36,7 +41,7 @@ class LoggedError:
 
     @classmethod
     def of_task(
-        cls, page_id: int, category: str, error: Exception, stack: str, detail: dict[str, Any]
+        cls, page_id: int, category: Category, error: Exception, stack: str, detail: dict[str, Any]
     ) -> LoggedError:
         name = type(error).__name__
         message = str(error).replace("\x00", "")

@@ -1,40 +1,26 @@
 """Events: append-only facts about governance and outcomes, read in commit order.
 
-A plain id cursor loses rows: a transaction with a lower id may commit later. The cursor here is
-(tx, id), and only transactions older than every running one are read.
+A plain id cursor loses rows: a transaction with a lower id may commit later. `ledger.queries` reads
+by (tx, id), and only transactions older than every running one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from messor.core.masking import mask_except_pages, mask_path
-from messor.store.database import Connection, Database
+from messor.ledger.event_types import EVENT_TYPES
+from messor.store.database import Connection
 
 RECORD = """
 INSERT INTO messor.events (type, actor, domain_id, page_id, data)
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb[])
 """
-
-AFTER = """
-SELECT e.tx::text::bigint AS tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id,
-       e.data
-  FROM messor.events e
- WHERE (e.tx, e.id) > ($1::text::xid8, $2)
-   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
- ORDER BY e.tx, e.id LIMIT $3
-"""
-
-# Events whose `url` is a page's, which must stay usable. In all others it may contain a secret.
-_ABOUT_PAGES = (
-    "candidate.", "crawl.", "extraction.", "page.", "product.", "record.", "url.",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +34,13 @@ class Event:
     data: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """A position in the ledger: everything before it has been read."""
-
-    tx: int = 0
-    id: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedEvent:
-    """A recorded fact."""
-
-    cursor: Cursor
-    occurred_at: datetime
-    event: Event
-
-
 async def record(connection: Connection, events: Sequence[Event]) -> None:
     """Record events in the caller's transaction, so that they exist exactly if it commits."""
     if not events:
         return
+    undeclared = {event.type for event in events} - EVENT_TYPES.keys()
+    if undeclared:
+        raise ValueError(f"undeclared event types: {', '.join(sorted(undeclared))}")
     await connection.execute(
         RECORD,
         [event.type for event in events],
@@ -93,28 +65,8 @@ def data_of(event_type: str, stored: str) -> dict[str, Any]:
 
 def _page_urls(event_type: str, data: dict[str, Any]) -> tuple[str, ...]:
     """The fields that contain a page's own URL, or page content."""
-    if event_type == "record.corrected":
-        return ("found", "correct")
-    if event_type.startswith(_ABOUT_PAGES):
-        return ("url",)
+    declared = EVENT_TYPES.get(event_type)
+    if declared is not None and declared.page_urls:
+        return declared.page_urls
     is_of_page = event_type.startswith("tasks.") and data.get("scope") == "url"
     return ("name",) if is_of_page else ()
-
-
-async def read_after(database: Database, cursor: Cursor, limit: int = 500) -> list[RecordedEvent]:
-    """Read the next events in commit order."""
-    rows = await database.fetch(AFTER, str(cursor.tx), cursor.id, limit)
-    return [
-        RecordedEvent(
-            Cursor(row["tx"], row["id"]),
-            row["occurred_at"],
-            Event(
-                row["type"],
-                row["actor"],
-                row["domain_id"],
-                row["page_id"],
-                data_of(row["type"], row["data"]),
-            ),
-        )
-        for row in rows
-    ]

@@ -1,154 +1,104 @@
-"""Events page by page in commit order, forwards and backwards.
+"""Queries of events: the list in commit order, and its newest position.
 
 Logins and changes to members are visible only with the right to read the audit log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from messor.ledger.events import Cursor, Event, RecordedEvent, data_of
+from messor.ledger.event_types import ADMIN_GROUPS
+from messor.ledger.events import data_of
 from messor.store.database import Connection, Database
+from messor.store.listing import DomainText, Filters, Listing, Position, both_ways, where
 
-# Type prefixes of events about people and secrets rather than the web.
-AUDIT = ("session", "login", "member", "key", "link", "proxy", "webhook", "person", "secrets")
-
-# Ordered by the column, not the output of the same name: only the column has an index.
-READ = """
-SELECT e.tx::text::bigint AS tx, e.id, occurred_at, type, actor, domain_id, page_id, data
-  FROM messor.events e
- WHERE ($1::text IS NULL OR (e.tx, e.id) {beyond} ($1::text::xid8, $2::bigint))
-   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
-   AND ($3::text[] IS NULL OR type = ANY ($3)) AND ($4::uuid IS NULL OR domain_id = $4)
-   AND ($5::bigint IS NULL OR page_id = $5)
-   AND ($6 OR split_part(type, '.', 1) <> ALL ($7::text[]))
- ORDER BY e.tx {direction}, e.id {direction} LIMIT $8
-"""
 NEWEST = """
-SELECT e.tx::text::bigint AS tx, e.id FROM messor.events e
+SELECT e.tx::text, e.id::text FROM messor.events e
  WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
 """
+_PREFIX = "split_part(e.type, '.', 1)"
+_AUDIT_LIST = ", ".join(f"'{kind}'" for kind in ADMIN_GROUPS)
 
-SLICE = 10_000  # events scanned per query
-LEFT_OUT = 20  # events scanned per one wanted, if only audit events are left out
 
-# The same over a slice of the ledger, as a rare type would otherwise require reading all of it.
-# The first row says how far the scan got.
-SCAN = """
-WITH stretch AS MATERIALIZED (
-  SELECT e.tx, e.id, e.occurred_at, e.type, e.actor, e.domain_id, e.page_id, e.data
-    FROM messor.events e
-   WHERE (e.tx, e.id) {beyond} (coalesce($1::text, '{start}')::xid8, coalesce($2::bigint, {start_id}))
-     AND e.tx < pg_snapshot_xmin(pg_current_snapshot()) AND {whose}
-   ORDER BY e.tx {direction}, e.id {direction} LIMIT $9
-), fitting AS (
-  SELECT s.* FROM stretch s
-   WHERE ($3::text[] IS NULL OR s.type = ANY ($3)) AND ($5::bigint IS NULL OR s.page_id = $5)
-     AND ($6 OR split_part(s.type, '.', 1) <> ALL ($7::text[]))
-   ORDER BY s.tx {direction}, s.id {direction} LIMIT $8
-), last AS (
-  SELECT s.tx, s.id FROM stretch s WHERE (SELECT count(*) FROM stretch) = $9
-   ORDER BY s.tx {opposite}, s.id {opposite} LIMIT 1
+START = Position("0", "0")  # of the ledger
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """An event with the name of its domain; the id is its position in the ledger."""
+
+    id: str
+    occurred_at: datetime
+    type: str
+    actor: str
+    domain_id: UUID | None
+    domain: str | None
+    page_id: int | None
+    data: dict[str, Any]
+
+    @property
+    def position(self) -> Position:
+        """Where to continue after this event."""
+        return Position(*self.id.split("-"))
+
+
+class EventFilter(Filters):
+    """Filters of events."""
+
+    q: str | None = where(
+        "strpos(lower(e.type || ' ' || e.data::text), lower({})) > 0", "Search", max_length=200
+    )
+    type: str | None = where(
+        "e.type = ANY (string_to_array({}, ','))",
+        "Types, comma-separated, such as domain.approved",
+        pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}(,[a-z_]{1,40}\.[a-z_]{1,60}){0,49}$",
+    )
+    kind: str | None = where(
+        f"{_PREFIX} = {{}}", "First word of the type", pattern=r"^[a-z_]{1,40}$"
+    )
+    actor: str | None = where("e.actor = {}", "Actor", max_length=200)
+    domain: DomainText | None = where(
+        "e.domain_id = (SELECT id FROM messor.domains WHERE domain = {})", "Domain", indexed=True
+    )
+    page_id: int | None = where("e.page_id = {}", "Page", ge=1, le=2**63 - 1)
+    with_audit: bool = where(
+        {True: "", False: f"{_PREFIX} NOT IN ({_AUDIT_LIST})"}, "With audit events", default=False
+    )
+
+
+def _event(row: Mapping[str, Any]) -> ListedEvent:
+    return ListedEvent(**{**row, "data": data_of(row["type"], row["data"])})
+
+
+EVENTS = Listing(
+    name="events",
+    item=ListedEvent,
+    filters=EventFilter,
+    table="messor.events",
+    alias="e",
+    only="e.tx < pg_snapshot_xmin(pg_current_snapshot())",
+    columns="""e.tx::text || '-' || e.id AS id, e.occurred_at, e.type, e.actor, e.domain_id,
+               d.domain, e.page_id, e.data::text AS data""",
+    joins="LEFT JOIN messor.domains d ON d.id = e.domain_id",
+    orders=both_ways("-committed", "e.tx", "xid8", "Newest first", "Oldest first"),
+    scan=10_000,
+    make=_event,
 )
-SELECT f.tx::text::bigint AS tx, f.id, f.occurred_at, f.type, f.actor, f.domain_id, f.page_id, f.data,
-       l.tx::text::bigint AS last_tx, l.id AS last_id
-  FROM (SELECT 1) once LEFT JOIN last l ON true LEFT JOIN fitting f ON true
- ORDER BY f.tx {direction}, f.id {direction}
-"""
-_OF_ALL, _OF_DOMAIN = "$4::uuid IS NULL", "e.domain_id = $4::uuid"
 
 
-@dataclass(frozen=True, slots=True)
-class EventFilter:
-    """Filter of events; None matches everything."""
-
-    types: Sequence[str] | None = None
-    domain_id: UUID | None = None
-    page_id: int | None = None
-    with_audit: bool = False
+async def read_after(
+    source: Connection | Database, after: Position, limit: int = 500
+) -> list[ListedEvent]:
+    """The next events of all types in commit order."""
+    found, _ = await EVENTS.select(source, EventFilter(with_audit=True), "committed", after, limit)
+    return found
 
 
-async def events(
-    source: Connection | Database,
-    wanted: EventFilter,
-    *,
-    beyond: Cursor | None = None,
-    newest_first: bool = False,
-    limit: int = 50,
-) -> list[RecordedEvent]:
-    """The next events in commit order, or in reverse."""
-    sql = READ.format(
-        beyond="<" if newest_first else ">", direction="DESC" if newest_first else "ASC"
-    )
-    rows = await source.fetch(
-        sql,
-        None if beyond is None else str(beyond.tx),
-        None if beyond is None else beyond.id,
-        None if wanted.types is None else list(wanted.types),
-        wanted.domain_id,
-        wanted.page_id,
-        wanted.with_audit,
-        list(AUDIT),
-        limit,
-    )
-    return [_recorded(row) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class EventSlice:
-    """Matching events, and where the next slice begins; None at the ledger's end."""
-
-    events: list[RecordedEvent]
-    reached: Cursor | None
-
-
-async def look(
-    source: Connection | Database,
-    wanted: EventFilter,
-    *,
-    beyond: Cursor | None = None,
-    newest_first: bool = False,
-    limit: int = 50,
-    stretch: int = SLICE,
-) -> EventSlice:
-    """The next events, as `events` returns them, from a bounded slice of the ledger."""
-    sql = SCAN.format(
-        beyond="<" if newest_first else ">",
-        direction="DESC" if newest_first else "ASC",
-        opposite="ASC" if newest_first else "DESC",
-        start=2**64 - 1 if newest_first else 0,
-        start_id=2**63 - 1 if newest_first else 0,
-        whose=_OF_ALL if wanted.domain_id is None else _OF_DOMAIN,
-    )
-    rows = await source.fetch(
-        sql,
-        None if beyond is None else str(beyond.tx),
-        None if beyond is None else beyond.id,
-        None if wanted.types is None else list(wanted.types),
-        wanted.domain_id,
-        wanted.page_id,
-        wanted.with_audit,
-        list(AUDIT),
-        limit + 1,
-        stretch if wanted.types or wanted.page_id else limit * LEFT_OUT + 1,
-    )
-    found = [_recorded(row) for row in rows if row["tx"] is not None]
-    if len(found) > limit:
-        return EventSlice(found[:limit], found[limit - 1].cursor)
-    last = rows[0]["last_tx"]
-    return EventSlice(found, None if last is None else Cursor(last, rows[0]["last_id"]))
-
-
-async def newest(source: Connection | Database) -> Cursor:
+async def newest(source: Connection | Database) -> Position:
     """The current end of the ledger, to wait for what follows."""
     row = await source.fetchrow(NEWEST)
-    return Cursor() if row is None else Cursor(row["tx"], row["id"])
-
-
-def _recorded(row: Any) -> RecordedEvent:
-    data = data_of(row["type"], row["data"])
-    event = Event(row["type"], row["actor"], row["domain_id"], row["page_id"], data)
-    return RecordedEvent(Cursor(row["tx"], row["id"]), row["occurred_at"], event)
+    return START if row is None else Position(*row)

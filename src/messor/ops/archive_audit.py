@@ -44,7 +44,7 @@ class ArchiveReport:
         return not self.counts
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         if not self.examined and not self.elsewhere:
             return "There are no snapshots to check yet."
         elsewhere = f" {self.elsewhere:,} are on other machines." if self.elsewhere else ""
@@ -66,7 +66,7 @@ class ArchiveReport:
     def as_dict(self) -> dict[str, Any]:
         return {
             "clean": self.is_clean,
-            "verdict": self.said,
+            "verdict": self.message,
             "examined": self.examined,
             "elsewhere": self.elsewhere,
             "unread": self.unread,
@@ -77,7 +77,7 @@ class ArchiveReport:
                     "snapshot_id": each.snapshot_id,
                     "url": each.url,
                     "flaw": each.flaw,
-                    "said": each.said,
+                    "message": each.message,
                     "is_current": each.is_current,
                 }
                 for each in self.findings

@@ -17,7 +17,7 @@ import msgspec
 
 from messor.ingest.request import POLICY_VERSION, Mode
 from messor.ops import contract_queries as queries
-from messor.politeness.risk import EARLY_STOP, POINTS
+from messor.politeness.risk import EARLY_STOP, HIGH, POINTS
 from messor.politeness.robots import RobotsCache
 from messor.store.database import Database
 
@@ -101,7 +101,7 @@ class ContractReport:
         return not self.counts["fail"]
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         if self.is_kept:
             quiet = self.counts["no data"]
             more = f", {quiet} {'has' if quiet == 1 else 'have'} no data yet" if quiet else ""
@@ -115,7 +115,7 @@ class ContractReport:
             "judged_at": self.judged_at,
             "window_hours": self.window / timedelta(hours=1),
             "kept": self.is_kept,
-            "said": self.said,
+            "message": self.message,
             "checks": [verdict.as_dict() for verdict in self.verdicts],
         }
 
@@ -170,7 +170,7 @@ CHECKS = (
         "COMPLY_002", "compliance", "Domain risk tracking",
         "Every signal adds the contract's points to its host's score, and the run reports "
         "the resulting score.",
-        "signals", "led above 50", queries.RISK,
+        "signals", f"led above {HIGH:g}", queries.RISK,
     ),
 )  # fmt: skip
 

@@ -7,6 +7,8 @@ that some checks count besides. A run whose caller went away has no evidence.
 
 from __future__ import annotations
 
+from messor.politeness.risk import HIGH, MEDIUM
+
 MAX_RUNS = 200
 MAX_FETCHES = 5_000
 # A request may take 30 s, and its result waits a few seconds for a flush.
@@ -128,14 +130,14 @@ THROTTLING = f"""{RUNS}, sent AS (
        ORDER BY l.occurred_at DESC, l.score DESC LIMIT 1) risk ON true
    WHERE f.status_code IS NOT NULL AND f.delay_ms IS NOT NULL AND f.fetch_provider = 'http'
 ), judged AS (
-  SELECT run_id, trace_id, risk > 20.5 AS is_special, CASE
+  SELECT run_id, trace_id, risk > {MEDIUM + 0.5} AS is_special, CASE
     WHEN place > 1 AND waited_ms > 0 AND waited_ms < delay_ms - 5
       THEN url || ' came ' || waited_ms || ' ms after the request before it, '
            || delay_ms || ' were due'
     WHEN delay_ms < messor.risk_delay((risk - 0.5)::real) * 1000 - 5
       THEN url || ' had a pause of ' || delay_ms || ' ms at risk ' || round(risk::numeric)
     END AS fault
-    FROM sent WHERE place > 1 OR risk > 20.5
+    FROM sent WHERE place > 1 OR risk > {MEDIUM + 0.5}
 ){ANSWER}"""
 
 # Refusals must be logged as friction; after three signals a visit requests no other page.
@@ -237,7 +239,7 @@ RISK = f"""{RUNS}, signals AS (
     JOIN messor.friction_log l ON l.host_id = h.id
      AND l.occurred_at BETWEEN r.started_at AND r.completed_at
 ), judged AS (
-  SELECT run_id, trace_id, score > 50 AS is_special, CASE
+  SELECT run_id, trace_id, score > {HIGH} AS is_special, CASE
     WHEN points IS DISTINCT FROM due THEN signal || ' added ' || points || ', not ' || due
     WHEN score < least(coalesce(before, 0) + points, 100) - 1.5
       THEN signal || ' at ' || host || ' led to ' || round(score::numeric) || ' after '

@@ -61,7 +61,7 @@ WITH told AS (
   SELECT host_id, unnest(range_agg(tstzrange(since, until))) AS span
     FROM (SELECT host_id, occurred_at + $5::interval AS since,
                  messor.critical_until(score, occurred_at) - $6::interval AS until
-            FROM messor.friction_log WHERE score > 80) f
+            FROM messor.friction_log WHERE messor.risk_level(score) = 'critical') f
    WHERE until > since GROUP BY host_id
 ), assisted AS (
   SELECT domain_id, range_agg(tstzrange(started_at,

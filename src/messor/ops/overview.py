@@ -72,7 +72,7 @@ RISKY = """
 SELECT h.host, d.domain, r.risk, h.cooldown_until, h.cooldown_reason
   FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
  CROSS JOIN LATERAL (SELECT messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())) AS risk) r
- WHERE h.risk_score > 20 AND h.risk_at > (SELECT messor.clock()) - interval '16 days' AND r.risk > 20
+ WHERE messor.risk_level(h.risk_score) <> 'low' AND h.risk_at > (SELECT messor.clock()) - interval '16 days' AND messor.risk_level(r.risk) <> 'low'
  ORDER BY r.risk DESC, h.host LIMIT $1
 """
 

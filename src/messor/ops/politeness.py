@@ -17,6 +17,7 @@ from messor.fetch.retry_after import parse_retry_after
 from messor.ops import fetch_log
 from messor.ops.fetch_log import STAMP_ERROR, LoggedRequest
 from messor.ops.report import EARLY, Gap, LaneReport, PolitenessFinding, PolitenessReport, RobotsUse
+from messor.politeness.risk import CRITICAL
 from messor.politeness.robots import RobotsCache, RobotsInForce
 from messor.registry.domains import Domain
 from messor.registry.preflights import MOST_REQUESTS
@@ -138,7 +139,7 @@ class _LaneAuditor:
             yield "retry_after", f"the host demanded at {requested} a pause until {until}"
         if request.critical_since is not None:
             since = _time(request.critical_since)
-            yield "critical", f"the host's risk was above 80 since {since}"
+            yield "critical", f"the host's risk was above {CRITICAL:g} since {since}"
         self._note_response(request)
 
     def count(self, request: LoggedRequest) -> None:

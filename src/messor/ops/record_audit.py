@@ -81,7 +81,7 @@ class RecordReport:
         return not any(verdict.broken for verdict in self.verdicts)
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         if not self.records and self.is_clean:
             return "There are no records to check yet."
         if self.is_clean:
@@ -93,7 +93,7 @@ class RecordReport:
         return {
             "records": self.records,
             "clean": self.is_clean,
-            "verdict": self.said,
+            "verdict": self.message,
             "checks": [verdict.as_dict() for verdict in self.verdicts],
         }
 
@@ -126,7 +126,7 @@ async def audit(
     if sample:
         held = await archive_audit.audit_sample(database, archive, sample)
         examples = [
-            f"snapshot {each.snapshot_id} of {each.url}: {each.said}" for each in held.findings
+            f"snapshot {each.snapshot_id} of {each.url}: {each.message}" for each in held.findings
         ]
         by_id[ARCHIVED].add(held.examined, held.counts.total(), examples)
     return RecordReport(verdicts[0].examined, verdicts)

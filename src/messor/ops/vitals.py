@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from messor.errors import UnavailableError
 from messor.fetch.proxies import registry
 from messor.frontier import control
-from messor.jobs import jobs, lists
+from messor.jobs import jobs, queries
 from messor.ledger import alarms
 from messor.ledger.alarms import Alarm, AlarmBoard
 from messor.registry import review
@@ -25,7 +25,7 @@ class VitalCheck:
 
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ async def readiness(database: Database) -> list[VitalCheck]:
     except UnavailableError:
         message = "is not the one this release needs"
         return [
-            VitalCheck("database", ok=True, said="responds"),
-            VitalCheck("schema", ok=False, said=message),
+            VitalCheck("database", ok=True, message="responds"),
+            VitalCheck("schema", ok=False, message=message),
         ]
     except LOST_CONNECTION:
-        return [VitalCheck("database", ok=False, said="does not respond")]
+        return [VitalCheck("database", ok=False, message="does not respond")]
     return [
-        VitalCheck("database", ok=True, said="responds"),
-        VitalCheck("schema", ok=True, said="is current"),
+        VitalCheck("database", ok=True, message="responds"),
+        VitalCheck("schema", ok=True, message="is current"),
     ]
 
 
@@ -77,4 +77,4 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
 
 def are_many(found: Vitals) -> bool:
     """Whether there are too many jobs to count quickly."""
-    return sum(sum(states.values()) for states in found.jobs.values()) > lists.MANY
+    return sum(sum(states.values()) for states in found.jobs.values()) > queries.MANY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from messor.content.kinds import FINDERS, find_records
+from messor.content.kinds import KINDS, find_records
 from messor.content.kinds.build import PARSER, PARSER_VERSION
 from messor.content.page_type import page_type
 from messor.content.products import amazon, generic
@@ -79,7 +79,7 @@ class StatementParser:
 
     name = PARSER
     version = PARSER_VERSION
-    kinds = frozenset(FINDERS)
+    kinds = frozenset(kind.name for kind in KINDS.values() if kind.find)
     is_generic = True
 
     def accepts(self, page: PageView) -> bool:
@@ -90,8 +90,7 @@ class StatementParser:
         return find_records(page)
 
     def parse_only(self, page: PageView, kinds: AbstractSet[str]) -> list[Record]:
-        finders = [find for kind, find in FINDERS.items() if kind in kinds]
-        return [record for find in finders for record in find(page)]
+        return find_records(page, kinds)
 
 
 AMAZON = AmazonParser()

@@ -13,33 +13,12 @@ from typing import Any
 import msgspec
 
 from messor.content.evidence import Evidence, EvidencedField
+from messor.content.kinds import KINDS
 from messor.content.records import Record
 from messor.parsers.page_reading import PageExtraction
 from messor.web.text import storable
 
 MAX_IDENTITY = 200
-
-# Identifying fields of records of a kind on one page; the first complete set is used. A page has
-# one product, so its name and number may change and it stays the same.
-_IDENTITIES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "product": ((),),
-    "product_offer": (("sku", "seller"), ("sku",), ("seller",), ("url",), ("condition",)),
-    "product_variant": (("sku",), ("gtin",), ("product_name", "color", "size"), ("color", "size"),
-                        ("size",), ("color",), ("product_name",)),
-    "image": (("url",),),
-    "contact": (("email",), ("phone",), ("profile",), ("name", "role"), ("name",),
-                ("form_action",), ("street", "locality")),
-    "organisation": (("name",),),
-    "opening_hours": (("days", "valid_from"), ("days",)),
-    "offer": (("title",),),
-    "call_to_action": (("label", "url"), ("label",)),
-    "service": (("name",),),
-    "price_item": (("name", "section"), ("name",)),
-    "opportunity": (("title", "url"), ("title",)),
-    "funding_program": (("name",),),
-    "faq": (("question",),),
-    "event": (("name", "start"),),
-}  # fmt: skip
 
 _encode = msgspec.json.Encoder().encode
 # Sorted, so that the hash does not depend on field order.
@@ -188,15 +167,16 @@ def _stored(value: Any, encode: Callable[[Any], bytes] = _encode) -> tuple[Any, 
 
 def identity_of(kind: str, data: dict[str, Any]) -> str:
     """Return the identity of a record within its kind and page."""
-    for names in _IDENTITIES.get(kind, ()):
+    declared = KINDS.get(kind)
+    for names in declared.identity if declared else ():
         if not names:
             return ""
         if all(name in data for name in names):
-            return _short(" | ".join(_said(data[name]) for name in names))
+            return _short(" | ".join(_text(data[name]) for name in names))
     return _short(_encode_sorted(data).decode())
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else _encode_sorted(value).decode()
 
 

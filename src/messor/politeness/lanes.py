@@ -215,7 +215,7 @@ class Lane:
     risk: HostRisk
     assisted: bool  # a reviewer requested its pages despite the risk
     is_main: bool  # the domain's main host
-    caged: bool  # a page of its domain crashed a worker: all are parsed in the sandbox
+    sandboxed: bool  # a page of its domain crashed a worker: all are parsed in the sandbox
     approved: bool  # its domain; an unapproved one is held for its pre-flight only
     spoke_https: bool = False  # it has responded over https: http never replaces it
     https_error: str | None = None  # why http is used instead of https
@@ -310,7 +310,7 @@ def _lane(held: Any, row: Any, lease: WorkerLease, since: float, jitter: float) 
         risk=HostRisk(row["risk"], row["refusals"], row["latency"]),
         assisted=row["assisted"],
         is_main=row["is_main"],
-        caged=row["caged"],
+        sandboxed=row["caged"],
         approved=row["approved"],
         spoke_https=row["spoke_https"],
         https_error=row["https_error"],

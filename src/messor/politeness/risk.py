@@ -1,17 +1,36 @@
 """Risk: how unwelcome the crawler is at a host, from the friction seen there.
 
-Signals add points, a tenth decays each day (in SQL, on read), and the score sets the pace: slower
-from 21, slower still from 51; above 80 the host is not visited until the score has decayed.
+Signals add points, a tenth decays each day (in SQL, on read), and the band of the score sets the
+pace; a host in the critical band is not visited until the score has decayed. `messor.risk_level`,
+`messor.risk_delay` and `messor.critical_until` are the same bands in SQL; a test compares them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+
+class RiskBand(NamedTuple):
+    """A range of scores, and the minimum delay it demands."""
+
+    level: str
+    above: float
+    delay: float  # seconds
+    tone: str  # its colour in the console
+
+
+# Bands of spec 004, highest first; the last one has every other score.
+BANDS = (
+    RiskBand("critical", 80.0, 2.0, "red"),
+    RiskBand("high", 50.0, 2.0, "orange"),
+    RiskBand("medium", 20.0, 1.2, "yellow"),
+    RiskBand("low", 0.0, 0.0, "green"),
+)
 # Points of spec 004. A challenge counts the same whichever vendor makes it.
 POINTS = {"403": 20.0, "429": 30.0, "503": 15.0, "challenge": 25.0, "empty": 10.0}
-CRITICAL = 80.0
+CRITICAL, HIGH, MEDIUM = (band.above for band in BANDS[:-1])
 MAX_SCORE = 100.0
 EARLY_STOP = 3  # friction signals in one visit
 
@@ -24,15 +43,17 @@ def points_of(signal: str) -> float:
     return POINTS.get(signal.partition(":")[0], 0.0)
 
 
+def band_of(score: float) -> RiskBand:
+    return next((band for band in BANDS if score > band.above), BANDS[-1])
+
+
 def level(score: float) -> str:
-    if score > CRITICAL:
-        return "critical"
-    return "high" if score > 50 else "medium" if score > 20 else "low"
+    return band_of(score).level
 
 
 def delay_of(score: float) -> float:
     """Minimum delay in seconds for a score; 0 at low risk."""
-    return 2.0 if score > 50 else 1.2 if score > 20 else 0.0
+    return band_of(score).delay
 
 
 @dataclass(slots=True)

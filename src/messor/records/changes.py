@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from messor.content.kinds import KINDS
 from messor.parsers.page_findings import FoundRecord
 
 CURRENT, REMOVED = "current", "removed"
-# Records besides a page's main subject come and go; only these kinds raise events.
-EVENTFUL = frozenset(("product", "offer", "service", "opportunity", "funding_program", "event"))
+# Records besides a page's main subject come and go; only some kinds raise events.
+EVENTFUL = frozenset(kind.name for kind in KINDS.values() if kind.is_eventful)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from messor.content.evidence import make_field
+from messor.content.kinds.priced import STATES
 from messor.content.products.pool import NORMALISER_OF
 from messor.content.products.ranking import Ranking, TrainedRanking
-from messor.content.validation import STATES
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.ledger import events
 from messor.ledger.events import Event

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from messor.ai.proof import HEADS
 from messor.ai.proof import PARSER as MODEL
+from messor.content.kinds import KINDS
 from messor.parsers.page_findings import FoundRecord
 from messor.records.changes import CURRENT, KnownRecord, Sighting, compare
 from messor.records.store import StoredOutcome, known_records, write
@@ -91,20 +91,21 @@ def _beside(parsed: Sequence[KnownRecord], found: Sequence[FoundRecord]) -> list
     taken = {(record.kind, record.identity) for record in parsed}
     heads: dict[str, list[str]] = {}
     for record in parsed:
-        if head := _head(record.data):
+        if head := _head(record.kind, record.data):
             heads.setdefault(record.kind, []).append(head)
     return [
         record
         for record in found
         if (record.kind, record.identity) not in taken
-        and not _is_among(_head(record.data), heads.get(record.kind, ()))
+        and not _is_among(_head(record.kind, record.data), heads.get(record.kind, ()))
     ]
 
 
-def _head(data: dict[str, Any]) -> str:
+def _head(kind: str, data: dict[str, Any]) -> str:
     """Return the normalised subject of a record, for comparison."""
-    said = next((data[name] for name in HEADS if isinstance(data.get(name), str)), "")
-    return " ".join(said.casefold().split())
+    declared = KINDS.get(kind)
+    subject = data.get(declared.subject or "") if declared else None
+    return " ".join(subject.casefold().split()) if isinstance(subject, str) else ""
 
 
 def _is_among(head: str, others: Collection[str]) -> bool:

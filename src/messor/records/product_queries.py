@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 import msgspec
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from messor.content.schemas.products import Availability
+from messor.content.kinds.priced import Availability
 from messor.errors import NotFoundError
 from messor.records import queries
 from messor.records.queries import (

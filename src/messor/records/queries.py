@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from messor.errors import NotFoundError
+from messor.records.titles import title_of
 from messor.store.listing import (
     DomainText,
     Filters,
@@ -23,6 +24,7 @@ from messor.store.listing import (
     Position,
     Source,
     Values,
+    all_of,
     where,
 )
 
@@ -31,12 +33,6 @@ MAX_SCANNED = 10_000  # rows scanned per request
 COUNTED = 10_000  # records counted per kind; beyond, "at least"
 SAMPLE = 500  # newest records of a kind used to list its parsers
 MOST_PARTS = 200
-
-# Title fields of a record, by precedence.
-TITLES = (
-    "product_name", "name", "title", "question", "label", "text", "email", "phone", "profile",
-    "seller", "size", "color", "url", "days",
-)  # fmt: skip
 
 _ROW = """r.id, r.kind, r.state, r.confidence, r.parser, r.parser_version, r.data, d.domain, p.url,
        r.page_id, r.snapshot_id, r.first_seen, r.last_seen, r.updated_at"""
@@ -202,16 +198,9 @@ class KindCount:
         return self.records <= COUNTED
 
 
-def title_of(data: dict[str, Any]) -> str:
-    """Return a title for a record with this data."""
-    values = [data[name] for name in TITLES if data.get(name)] or list(data.values())
-    text = values[0] if values else ""
-    return text if isinstance(text, str) else msgspec.json.encode(text).decode()
-
-
 def _listed(row: Mapping[str, Any]) -> ListedRecord:
     found = _plain(row)
-    return ListedRecord(**found, title=title_of(found["data"]))
+    return ListedRecord(**found, title=title_of(found["kind"], found["data"]))
 
 
 async def _read(
@@ -227,13 +216,13 @@ async def _read(
     within, by = _entered(lead, wanted, values), _order(lead)
     entered = len(values)
     served = {*lead, "state"} if len(lead) == 2 else set(lead)
-    others = " AND ".join(values.conditions(wanted, without=served))
+    others = values.conditions(wanted, without=served)
     scanned = f"SELECT * FROM messor.records r WHERE {within} ORDER BY {by}"
     bound = f"LIMIT {MAX_SCANNED}" if others else ""
     rows = await source.fetch(
         f"""
         SELECT {_ROW}
-          FROM (SELECT * FROM ({scanned} {bound}) r WHERE {others or "true"}
+          FROM (SELECT * FROM ({scanned} {bound}) r WHERE {all_of(others)}
                  ORDER BY {by} LIMIT {limit + 1}) r
           JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
          ORDER BY r.id DESC""",
@@ -306,7 +295,7 @@ async def record(source: Source, record_id: int) -> FullRecord:
         name: msgspec.convert({"value": value, **proofs.get(name, {})}, RecordField)
         for name, value in found["data"].items()
     }
-    return FullRecord(**found, title=title_of(found["data"]), fields=fields)
+    return FullRecord(**found, title=title_of(found["kind"], found["data"]), fields=fields)
 
 
 async def parts(source: Source, page_id: int, kinds: Sequence[str]) -> list[ListedRecord]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from messor.registry.life import Status
 from messor.store.database import Connection, Database
 
 MAX_SIMILAR = 10
@@ -37,7 +38,7 @@ class Similar:
     """A known domain with a similar name, and the kind of similarity."""
 
     domain: str
-    status: str
+    status: Status
     likeness: str  # same_name, spelling, or word
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import get_args
+from typing import Literal, get_args
 from uuid import UUID
 
 from messor.core.ids import new_id
@@ -99,10 +99,12 @@ class Submitter:
 class Submitted:
     """The result of a submission, with a message for the submitter."""
 
-    outcome: str  # new, resubmitted, pending, approved, suspended, rejected, blacklisted
+    outcome: Literal[
+        "new", "resubmitted", "pending", "approved", "suspended", "rejected", "blacklisted"
+    ]
     domain: Domain
-    said: str
-    asks: str | None = None  # offered to the person: rescrape, or context
+    message: str
+    asks: Literal["rescrape", "context"] | None = None  # offered to the person
 
     @property
     def taken(self) -> bool:
@@ -114,7 +116,7 @@ class PastSubmission:
     """One submission of a domain."""
 
     submitted_by: str
-    submitter_type: str
+    submitter_type: SubmitterType
     has_contact: bool
     context: str | None
     max_crawl_depth: int
@@ -127,7 +129,7 @@ class WaitingUrl:
 
     url: str
     submitted_by: str
-    submitter_type: str
+    submitter_type: SubmitterType
     submitted_at: datetime
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from messor.jobs.poller import wait
-from messor.runtime.memory import MEGABYTE, resident_bytes
+from messor.runtime.stopping import MEGABYTE, resident_bytes
 
 SIGNALS = {number.value: number.name for number in signal.Signals}
 

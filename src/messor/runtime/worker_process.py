@@ -22,10 +22,8 @@ from messor.jobs.runner import Runner, RunnerLimits
 from messor.ops import audit_job
 from messor.ops.webhooks import deliver
 from messor.runtime.components import WatchedComponents
-from messor.runtime.lifeline import Lifeline
-from messor.runtime.memory import Ceiling
 from messor.runtime.process_group import Component, ProcessGroup
-from messor.runtime.signals import stopping_on_signals
+from messor.runtime.stopping import Ceiling, Lifeline, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session

@@ -14,25 +14,9 @@ import asyncpg
 
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
-from messor.schedule.audits import AUDIT, QUALITY
-from messor.schedule.candidates import CANDIDATES
-from messor.schedule.classify import CLASSIFY
-from messor.schedule.daily import DAILY
-from messor.schedule.domain_life import DOMAINS
-from messor.schedule.images import imaging
-from messor.schedule.index import INDEX
-from messor.schedule.judge import JUDGE
 from messor.schedule.leader import Leadership
 from messor.schedule.orchestrators import Registry
-from messor.schedule.parsers import PARSERS
-from messor.schedule.refresh import REFRESH
-from messor.schedule.robots import ROBOTS
-from messor.schedule.rollup import ROLLUP
 from messor.schedule.runs import ScheduleRunner, begin_due
-from messor.schedule.score import SCORE
-from messor.schedule.serp import SERP
-from messor.schedule.sweeper import retention_months, sweeper
-from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 LEASE_SECONDS = 30.0
@@ -40,26 +24,6 @@ POLL_SECONDS = 5.0  # how soon a new override takes effect
 LOST_SECONDS = 1.0
 
 Repair = Callable[[], Awaitable[None]]
-
-
-def standard_registry(settings: Settings) -> Registry:
-    """The orchestrators of this release."""
-    known = [
-        DAILY,
-        sweeper(retention_months(settings)),
-        ROBOTS,
-        AUDIT,
-        QUALITY,
-        DOMAINS,
-        INDEX,
-        ROLLUP,
-    ]
-    known += [REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
-    if settings.image_domains:
-        known.append(imaging(settings))
-    if settings.search_engines:
-        known.append(SERP)
-    return Registry(*known)
 
 
 class Clockwork:

@@ -34,6 +34,29 @@ class StepResult:
 Step = Callable[[Connection, RunPosition], Awaitable[StepResult]]
 
 
+def repeated(name: str, chore: Callable[[Connection, int], Awaitable[int]], limit: int) -> Step:
+    """A step that handles up to a limit at a time, until less is left; it counts under a name."""
+
+    async def step(connection: Connection, place: RunPosition) -> StepResult:
+        count = await chore(connection, limit)
+        return StepResult({name: count}, place if count == limit else None)
+
+    return step
+
+
+def in_turn(*steps: Step) -> Step:
+    """One step after another, each until it has nothing left."""
+
+    async def step(connection: Connection, place: RunPosition) -> StepResult:
+        done = await steps[place.chore](connection, place)
+        if done.next is not None:
+            return done
+        after = place.chore + 1
+        return StepResult(done.counts, RunPosition(after) if after < len(steps) else None)
+
+    return step
+
+
 @dataclass(frozen=True, slots=True)
 class Orchestrator:
     """Scheduled work with a name."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from messor.ai import ledger
 from messor.insight.relevance import unproductive
-from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
+from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult, in_turn, repeated
 from messor.store.database import Connection
 
 HOSTS_PER_STEP = 100
@@ -19,11 +19,6 @@ HOSTS = """
 SELECT h.id FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
  WHERE h.id >= $1 AND d.status = 'approved' AND d.active ORDER BY h.id LIMIT $2
 """
-
-
-async def _bring_back(connection: Connection, place: RunPosition) -> StepResult:
-    count = await unproductive.bring_back(connection, PAGES_PER_STEP)
-    return StepResult({"pages_brought_back": count}, place if count == PAGES_PER_STEP else None)
 
 
 async def _put_off(connection: Connection, place: RunPosition) -> StepResult:
@@ -43,17 +38,9 @@ async def _tidy(connection: Connection, _: RunPosition) -> StepResult:
     return StepResult({"ledger_rows_deleted": await ledger.tidy(connection)})
 
 
-CHORES = (_bring_back, _put_off, _tidy)
-
-
-async def step(connection: Connection, place: RunPosition) -> StepResult:
-    """One chore after another, each in bounded steps."""
-    done = await CHORES[place.chore](connection, place)
-    if done.next is not None:
-        return done
-    after = place.chore + 1
-    return StepResult(done.counts, RunPosition(after) if after < len(CHORES) else None)
-
+step = in_turn(
+    repeated("pages_brought_back", unproductive.bring_back, PAGES_PER_STEP), _put_off, _tidy
+)
 
 REFRESH = Orchestrator(
     "O-Refresh",

@@ -6,7 +6,7 @@ dead workers are sealed by the next worker on their own machine.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 from messor.access import upkeep
 from messor.errors import UsageError
@@ -14,7 +14,7 @@ from messor.jobs import history, leases
 from messor.ledger import errors
 from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event, record
-from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
+from messor.schedule.orchestrators import Orchestrator, RunPosition, Step, StepResult, in_turn
 from messor.settings import Settings
 from messor.store.database import Connection
 
@@ -102,8 +102,6 @@ RETURNING trace_id, orbit_slug, domain_id
 DROP_PARTITION = "SELECT messor.drop_old_partition($1, $2)"
 DELETE_ROWS = "SELECT messor.delete_old_rows($1, $2, $3)"
 
-Chore = Callable[[Connection, RunPosition], Awaitable[StepResult]]
-
 
 async def reap_workers(connection: Connection, _: RunPosition) -> StepResult:
     return StepResult({"lanes_freed": await connection.fetchval(REAP_WORKERS)})
@@ -174,7 +172,7 @@ async def make_partitions(connection: Connection, _: RunPosition) -> StepResult:
     return StepResult({})
 
 
-def retention(log: str, months: int) -> Chore:
+def retention(log: str, months: int) -> Step:
     """Drop a log's outdated partitions, one per step, then stray rows of that age."""
 
     async def chore(connection: Connection, place: RunPosition) -> StepResult:
@@ -207,7 +205,7 @@ def retention_months(settings: Settings) -> dict[str, int]:
 def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
     """The sweeper of an installation with these retention periods."""
     kept = [retention(log, months) for log, months in keep_months.items() if months]
-    chores: list[Chore] = [
+    step = in_turn(
         reap_workers,
         reclaim_jobs,
         retire_jobs,
@@ -216,18 +214,14 @@ def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
         forget_visitors,
         *kept,
         make_partitions,
-    ]
-
-    async def step(connection: Connection, place: RunPosition) -> StepResult:
-        done = await chores[place.chore](connection, place)
-        if done.next is not None:
-            return done
-        after = place.chore + 1
-        return StepResult(done.counts, RunPosition(after) if after < len(chores) else None)
-
+    )
     return Orchestrator(
         NAME,
         "reclaims what dead processes held, and maintains log partitions",
         "*/5 * * * *",
         step,
     )
+
+
+def available(settings: Settings) -> list[Orchestrator]:
+    return [sweeper(retention_months(settings))]

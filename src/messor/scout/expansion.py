@@ -66,7 +66,7 @@ class Suggestion:
     depth: int
     drift: float
     taken: bool
-    said: str
+    message: str
 
 
 class DriftControl:

@@ -30,7 +30,7 @@ from messor.scout.engines.registry import ConfiguredEngine
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
 logger = room_logger(__name__)
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 HOLD = timedelta(minutes=5)  # longer than any engine's timeout
 STORE_TRIES = 30
@@ -289,7 +289,7 @@ class Searcher:
         await self._database.fetch(RELEASE, request_id, token, state, message)
         return SearchOutcome("waiting" if may_pay else "gap", request_id, message)
 
-    async def _write_durably(self, act: Callable[[Connection], Awaitable[Answer]]) -> Answer:
+    async def _write_durably(self, act: Callable[[Connection], Awaitable[Result]]) -> Result:
         """Write what must not be lost, waiting for an unavailable database."""
         for tries in range(STORE_TRIES):
             try:

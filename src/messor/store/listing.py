@@ -10,14 +10,15 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Generic, TypeVar
 
 import asyncpg
 import msgspec
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from messor.errors import UsageError
 from messor.store.database import Connection, Database
@@ -73,6 +74,24 @@ def _aware(moment: datetime) -> datetime:
 Moment = Annotated[datetime, AfterValidator(_aware)]  # without a zone it is UTC
 DomainText = Annotated[str, Field(max_length=2_000), AfterValidator(domain_of)]
 
+_AGE = re.compile(r"(\d{1,5})([smhdw])", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def age_of(text: Any) -> Any:
+    """A duration such as 90m, 12h or 7d; ISO 8601 is left to pydantic."""
+    if not isinstance(text, str) or text.startswith("P"):
+        return text
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text[:50]!r} is not a duration such as 90m, 12h, 7d or 2w")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+Age = Annotated[
+    timedelta, BeforeValidator(age_of), Field(ge=timedelta(), le=timedelta(weeks=99_999))
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -84,16 +103,18 @@ class Order:
     type: str
     label: str  # for people, such as "Newest first"
     descending: bool = False
-    only: str = ""  # condition of the rows that the order lists; the others are left out
+    only: str = "true"  # condition of the rows that the order lists; the others are left out
 
 
 def both_ways(
-    name: str, sql: str, type_: str, up: str, down: str, *, only: str = ""
+    name: str, sql: str, type_: str, first: str, second: str, *, only: str = "true"
 ) -> dict[str, Order]:
-    """An expression as two orders: `name`, and `-name` for descending."""
+    """An expression as two orders, `name` and `-name` for descending; the given one comes first."""
+    is_down = name.startswith("-")
+    other = name[1:] if is_down else f"-{name}"
     return {
-        name: Order(sql, type_, up, only=only),
-        f"-{name}": Order(sql, type_, down, descending=True, only=only),
+        name: Order(sql, type_, first, descending=is_down, only=only),
+        other: Order(sql, type_, second, descending=not is_down, only=only),
     }
 
 
@@ -138,6 +159,7 @@ class Listing(Generic[Item, Given]):
     joins: str = ""
     key: str = "id"
     key_type: str = "bigint"
+    only: str = "true"  # a condition on every row
     scan: int | None = None
     make: Callable[[Mapping[str, Any]], Item] | None = None
     reader: Reader[Given, Item] | None = None
@@ -161,7 +183,7 @@ class Listing(Generic[Item, Given]):
         if order not in self.orders:
             raise UsageError(f"{order} is not an order of {self.name}: {', '.join(self.orders)}.")
         after = self._position(filters, order, cursor)
-        read = self.reader or self._select
+        read = self.reader or self.select
         try:
             items, reached = await read(source, filters, order, after, limit)
         except asyncpg.DataError as error:
@@ -185,31 +207,37 @@ class Listing(Generic[Item, Given]):
 
     async def count(self, source: Source, filters: Given, most: int = MAX_COUNTED) -> int:
         """The number of matches; `most + 1` means more than `most`."""
-        values = Values()
-        conditions = [*values.conditions(filters, indexed=True), *values.conditions(filters)]
+        condition, values = self.condition(filters)
         found: int = await source.fetchval(
             f"""SELECT count(*)::int FROM (SELECT FROM {self.table} {self.alias}
-                 WHERE {_all(conditions)} LIMIT {most + 1}) x""",
+                 WHERE {condition} LIMIT {most + 1}) x""",
             *values,
         )
         return found
 
-    async def _select(
+    def condition(self, filters: Given) -> tuple[str, list[Any]]:
+        """All conditions as SQL with its parameters, for statements that act on the matches."""
+        values = Values()
+        found = [*values.conditions(filters, indexed=True), *values.conditions(filters)]
+        return all_of([self.only, *found]), values
+
+    async def select(
         self, source: Source, filters: Given, order: str, after: Position | None, limit: int
     ) -> tuple[list[Item], Position | None]:
+        """The items after a position, and the position to continue from; None at the end."""
         by, key, values = self.orders[order], f"{self.alias}.{self.key}", Values()
         direction = "DESC" if by.descending else "ASC"
-        within = [*values.conditions(filters, indexed=True), *self._beyond(by, after, values)]
-        within += [by.only] if by.only else []
+        indexed = values.conditions(filters, indexed=True)
+        within = [self.only, by.only, *indexed, *self._beyond(by, after, values)]
         scanned = f"""SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
-                 WHERE {_all(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
+                 WHERE {all_of(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
         known = len(values)
         others = values.conditions(filters)
         bound = f"LIMIT {self.scan}" if self.scan and others else ""
         rows = await source.fetch(
             f"""
             SELECT {self.columns}, {self.alias}.list_order::text AS list_order, {key}::text AS list_key
-              FROM (SELECT * FROM ({scanned} {bound}) {self.alias} WHERE {_all(others)}
+              FROM (SELECT * FROM ({scanned} {bound}) {self.alias} WHERE {all_of(others)}
                      ORDER BY {self.alias}.list_order {direction}, {key} {direction}
                      LIMIT {limit + 1}) {self.alias}
               {self.joins}
@@ -290,11 +318,12 @@ class Values(list[Any]):
                 continue
             sql: Any = extra["sql"]
             found.append(sql.replace("{}", self.add(value)) if isinstance(sql, str) else sql[value])
-        return [f"({condition})" for condition in found if condition]
+        return [condition for condition in found if condition]
 
 
-def _all(conditions: Sequence[str]) -> str:
-    return " AND ".join(conditions) or "true"
+def all_of(conditions: Sequence[str]) -> str:
+    """The conditions as one."""
+    return " AND ".join(f"({one})" for one in conditions) or "true"
 
 
 def fault_of(error: ValidationError, *, as_flag: bool = False) -> str:

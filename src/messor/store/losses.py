@@ -1,6 +1,6 @@
-"""What a downgrade deletes: parsed from its scripts, counted in the database.
+"""What a downgrade deletes: parsed from its SQL, counted in the database.
 
-The scripts are Messor's own and use plain `DROP TABLE`, `ALTER TABLE … DROP` and `DELETE FROM`; a
+Migrations are Messor's own and use plain `DROP TABLE`, `ALTER TABLE … DROP` and `DELETE FROM`; a
 test compares the result with what each step really removes. Nothing is changed here.
 """
 
@@ -12,13 +12,9 @@ from dataclasses import dataclass
 
 from messor.errors import UsageError
 from messor.store.database import Connection
-from messor.store.revisions import MIGRATIONS, numbers
+from messor.store.migrate import downgrade_script
+from messor.store.revisions import history
 
-# Recreated from other tables by an upgrade, or by the workers afterwards.
-_MADE_AGAIN = frozenset(
-    {"search_documents", "search_due", "fetch_minutes", "fetch_days", "fetch_rollup",
-     "extraction_due", "job_outbox", "outbox_relay", "rate_limits", "leaders"}
-)  # fmt: skip
 _TABLES = re.compile(r"^DROP TABLE\s+(?:IF EXISTS\s+)?([^;]+);", re.MULTILINE)
 _ALTERED = re.compile(r"^ALTER TABLE\s+messor\.(\w+)\s+([^;]+);", re.MULTILINE)
 _COLUMN = re.compile(r"\bDROP\s+(?:COLUMN\s+)?(?!CONSTRAINT\b|COLUMN\b|DEFAULT\b|NOT\b)(\w+)")
@@ -34,18 +30,25 @@ class DowngradeLoss:
     revision: str
     what: str
     rows: int
-    is_made_again: bool
 
 
 def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
-    """The revision that a downgrade to `target` ends at, and the revisions it undoes."""
-    known = [number for number in numbers() if number <= current]
+    """The revision that a downgrade to `target` ends at, and the revisions it undoes.
+
+    `target` is a revision or its number, a number of steps such as -1, or base.
+    """
+    if current not in history():
+        raise UsageError(
+            f"The database is at revision {current}, which this release does not know. "
+            "Run: messor db upgrade"
+        )
+    known = history()[: history().index(current) + 1]
     if re.fullmatch(r"-\d+", target):
         left = known[: max(len(known) - int(target[1:]), 0)]
     elif target == "base":
         left = []
-    elif target in known:
-        left = known[: known.index(target) + 1]
+    elif named := [one for one in known if target in (one, one.partition("_")[0])]:
+        left = known[: known.index(named[0]) + 1]
     else:
         raise UsageError(
             f"The database is at {current}; it cannot be downgraded to {target}. "
@@ -56,7 +59,7 @@ def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
 
 def dropped(revision: str) -> tuple[set[str], set[tuple[str, str]], list[tuple[str, str]]]:
     """The tables, columns and deleted rows (by their condition) of one downgrade."""
-    script = _script(revision)
+    script = re.sub(r"--.*", "", _FUNCTIONS.sub("", downgrade_script(revision)))
     tables = {name for found in _TABLES.findall(script) for name in _names(found)}
     columns = {
         (table, column)
@@ -72,34 +75,26 @@ def _names(found: str) -> Iterator[str]:
         yield name.strip().removeprefix("messor.").split()[0]
 
 
-def _script(revision: str) -> str:
-    path = MIGRATIONS / "versions" / f"{revision}_down.sql"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return re.sub(r"--.*", "", _FUNCTIONS.sub("", text))
-
-
 async def losses(connection: Connection, undone: list[str]) -> list[DowngradeLoss]:
     """The existing data that undoing these revisions, newest first, deletes."""
     found: list[DowngradeLoss] = []
     gone: set[str] = set()
     for revision in undone:
         tables, columns, deleted = dropped(revision)
-        if revision == numbers()[0]:
+        if revision == history()[0]:
             tables, columns, deleted = await _all_tables(connection), set(), []
         for table in sorted(tables - gone):
             rows = await _rows(connection, table)
-            found.append(DowngradeLoss(revision, f"table {table}", rows, table in _MADE_AGAIN))
+            found.append(DowngradeLoss(revision, f"table {table}", rows))
         gone |= tables
         for table, column in sorted(columns):
             if table not in gone:
                 rows = await _rows(connection, table, f"{column} IS NOT NULL")
-                found.append(
-                    DowngradeLoss(revision, f"column {table}.{column}", rows, is_made_again=False)
-                )
+                found.append(DowngradeLoss(revision, f"column {table}.{column}", rows))
         for table, where in deleted:
             if table not in gone:
                 rows = await _rows(connection, table, where or "true")
-                found.append(DowngradeLoss(revision, f"rows of {table}", rows, is_made_again=False))
+                found.append(DowngradeLoss(revision, f"rows of {table}", rows))
     return found
 
 

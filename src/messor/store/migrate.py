@@ -1,4 +1,4 @@
-"""Migrations as functions: upgrade and downgrade.
+"""Migrations as functions: upgrade, downgrade, and a downgrade as SQL.
 
 A database's current revision is read by `revisions`, without Alembic: importing that takes a third
 of a second, which opening a database should not cost.
@@ -6,22 +6,26 @@ of a second, which opening a database should not cost.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from alembic import command
 from alembic.config import Config
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 
 from messor.errors import UnavailableError, UsageError
+from messor.store import revisions
 from messor.store.database import unanswered
-from messor.store.revisions import MIGRATIONS
 
 
 def _config(dsn: str) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
+    config.set_main_option("script_location", str(revisions.MIGRATIONS))
     config.set_main_option("sqlalchemy.url", dsn.replace("%", "%%"))
     return config
 
@@ -34,6 +38,18 @@ def upgrade(dsn: str, revision: str = "head") -> None:
 def downgrade(dsn: str, revision: str = "-1") -> None:
     with _plain_errors():
         command.downgrade(_config(dsn), revision)
+
+
+def downgrade_script(revision: str) -> str:
+    """The SQL that undoes one revision; no database is needed."""
+    output = io.StringIO()
+    context = MigrationContext.configure(
+        dialect_name="postgresql", opts={"as_sql": True, "output_buffer": output}
+    )
+    script = ScriptDirectory(str(revisions.MIGRATIONS)).get_revision(revision)
+    with Operations.context(context):
+        script.module.downgrade()
+    return output.getvalue()
 
 
 @contextmanager

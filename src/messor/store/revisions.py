@@ -9,14 +9,14 @@ import asyncpg
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def numbers() -> list[str]:
-    """All revisions, oldest first: they are numbered, and each file name begins with its number."""
-    return sorted(path.name.partition("_")[0] for path in MIGRATIONS.glob("versions/*_*.py"))
+def history() -> list[str]:
+    """All revisions, oldest first: a revision is the name of its file, which begins with a number."""
+    return sorted(path.stem for path in MIGRATIONS.glob("versions/*_*.py"))
 
 
 def newest() -> str:
     """The revision this release expects."""
-    return numbers()[-1]
+    return history()[-1]
 
 
 async def current(connection: asyncpg.Connection) -> str | None:

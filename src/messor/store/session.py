@@ -54,3 +54,17 @@ async def open_session(settings: Settings, *, pool_size: int = 4) -> AsyncIterat
             yield Session(database, server)
     finally:
         await asyncio.to_thread(server.release)
+
+
+@asynccontextmanager
+async def server_dsn(settings: Settings) -> AsyncIterator[str]:
+    """Yield the database's DSN and keep the embedded server running meanwhile."""
+    if settings.database_url:
+        yield settings.database_url
+        return
+    server = embedded_server(settings)
+    dsn = await asyncio.to_thread(server.acquire)
+    try:
+        yield dsn
+    finally:
+        await asyncio.to_thread(server.release)

@@ -7,20 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-RECORD_KINDS = (
-    "call_to_action",
-    "contact",
-    "event",
-    "faq",
-    "funding_program",
-    "offer",
-    "opening_hours",
-    "opportunity",
-    "organisation",
-    "price_item",
-    "product",
-    "service",
-)
+from messor.content.kinds import KINDS
+
+RECORD_KINDS = tuple(sorted(kind.name for kind in KINDS.values() if not kind.is_part))
 DOMAIN_CLASSES = (
     "business",
     "directory",

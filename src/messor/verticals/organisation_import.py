@@ -28,7 +28,7 @@ class LineReport:
     line: int
     outcome: str  # created, updated, unchanged, refused
     name: str
-    said: str = ""
+    message: str = ""
 
 
 async def import_csv(

@@ -4,24 +4,27 @@ The parser keeps at most 512 elements open. At that limit it no longer opens ele
 closes, and reads beyond its own stack: the process crashes. Tags come from the parser's own
 tokenizer; `open_elements` counts how many elements they leave open, never too few. Pages of known
 sites get a cheaper check: tags are matched anywhere, also in attributes, scripts and comments, and
-only pages that seem deep are counted exactly.
+only pages that seem deep are counted exactly. Either way only the first part of a page is counted
+when the rest has too few start tags to reach the limit, whatever it closes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from messor.web.elements import VOID
 from messor.web.open_elements import OpenElements
 
 MAX_DEPTH = 480
-# A tag opens at most two elements ("<td>" within "<table>" implies a body and a row), so up to half
-# of the limit no exact count is needed.
-_HARMLESS = MAX_DEPTH // 2
+_STRETCH = 4_096  # characters
+# What the elements open before the rest of a page may take of the limit: more where tags are matched
+# in scripts as well, and stay open.
+_ROOM, _ROOM_KNOWN = 1 / 8, 1 / 4
 
 # A name runs until a space, a slash or the end of the tag (HTML standard, 13.2.5.8).
 _tags = re.compile(r"<(/?[a-zA-Z][^\t\n\f\r />]*+)").findall
+# End tags, and start tags of tables and templates: these imply two elements, a body and a row.
+_ends_and_tables = re.compile("<(?:/|[tT](?:[aA][bB][lL]|[eE][mM][pP]))").findall
 
 
 class _EndTags(dict[str, str | None]):
@@ -44,26 +47,60 @@ def is_too_deep(html: str, *, known: bool = False) -> bool:
     For a page of a `known` site end tags count wherever they appear. Depth hidden behind end tags
     within attributes or comments is then not detected.
     """
-    if html.count("<") <= _HARMLESS:
-        return False
-    if known and not _may_exceed(_tags(html), _HARMLESS):
-        return False
-    return OpenElements(MAX_DEPTH).is_exceeded_by(html)
+    return may_exceed(html, MAX_DEPTH, known=known)
 
 
-def _may_exceed(tags: Iterable[str], limit: int) -> bool:
-    """Whether more elements stay open when each is closed only by its own end tag."""
+def may_exceed(html: str, limit: int, *, known: bool = False) -> bool:
+    """Whether more elements than the limit may be open at once."""
+    start, most = _harmless_rest(html, limit, int(limit * (_ROOM_KNOWN if known else _ROOM)))
+    if start == 0 or (known and not _seems_to_exceed(html, limit, start, most)):
+        return False
+    elements = OpenElements(limit)
+    if not elements.is_exceeded_by(html[:start]) and elements.depth + most <= limit:
+        return False
+    return OpenElements(limit).is_exceeded_by(html)
+
+
+def _harmless_rest(html: str, limit: int, room: int) -> tuple[int, int]:
+    """Where the longest rest of the page starts that leaves room below the limit, and how many
+    elements it opens at most.
+    """
+    most, start = 0, len(html)
+    while start:
+        earlier = max(html.rfind("<", 0, max(start - _STRETCH, 0) + 1), 0)
+        opened = most + _most_opened(html, earlier, start)
+        if opened > limit - (room if earlier else 0):
+            break
+        most, start = opened, earlier
+    return start, most
+
+
+def _most_opened(html: str, start: int, end: int) -> int:
+    """How many elements the tags between two places open at most."""
+    found = _ends_and_tables(html, start, end)
+    ends = found.count("</")
+    return html.count("<", start, end) - ends + 2 * (len(found) - ends)
+
+
+def _seems_to_exceed(html: str, limit: int, rest: int, most: int) -> bool:
+    """The same, with each element closed only by its own end tag."""
     ends = _end_tags
     awaited = ""
     outer: list[str] = []
-    for tag in tags:
-        if tag == awaited:
-            awaited = outer.pop()
-        else:
-            end = ends[tag]
-            if end is not None:
-                outer.append(awaited)
-                awaited = end
-                if len(outer) > limit:
-                    return True
+    # A tag opens at most two elements ("<td>" within "<table>" implies a body and a row).
+    harmless = limit // 2
+    for start, end in ((0, rest), (rest, len(html))):
+        for tag in _tags(html, start, end):
+            if tag == awaited:
+                awaited = outer.pop()
+            else:
+                closing = ends[tag]
+                if closing is not None:
+                    outer.append(awaited)
+                    awaited = closing
+                    if len(outer) > harmless:
+                        return True
+        implied = 2 * sum(name in ("/table", "/template") for name in (*outer, awaited))
+        if len(outer) + implied + most <= limit:
+            return False
     return False

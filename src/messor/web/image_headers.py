@@ -2,6 +2,9 @@
 
 Nothing is decoded: of an image that claims a million pixels a side only the claim is read. Every
 step is bounded; bytes that are not an image, or are truncated, yield None.
+
+By hand, because `imagesize` 2.0 names no type, reads the wrong size of a scaled WebP and none of an
+SVG with a viewBox and a width in percent, passes sizes of zero, and takes 1.4 to 4 times as long.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from messor.web.elements import (
 
 _STEPS = 3_000_000  # elements examined, then the page counts as too deep: some 30 ms
 _SECONDS = 0.25  # of CPU time, then it counts as too deep as well: the crawl path waits for it
-_CLOCK_MASK = 0xFFF  # every 4,096 tags
+_CLOCK_MASK = 0xFFF  # every 4,096 tokens
 _MAX_NESTED = 4
 _SHORTEST_CDATA = len("[CDATA[]]") - 1
 _VOID = VOID | {"image"}  # which the parser treats as <img>
@@ -83,6 +83,7 @@ _WATCHED = frozenset(
     )
 )  # fmt: skip
 _WATCHED_ENDS = _WATCHED | INTEGRATION
+_UNUSUAL = _WATCHED | RAW
 _END_TAG = TokenType.END_TAG
 
 
@@ -102,6 +103,11 @@ class OpenElements:
         self._stray = 0  # formatting below here is not reached by its end tags
         self._is_murky = False  # within an element that ignores start tags
 
+    @property
+    def depth(self) -> int:
+        """How many elements are open at most, with those that a table or a template implies."""
+        return len(self._open) + self._implied + 2 * self._open.count("template")
+
     def is_exceeded_by(self, html: str) -> bool:
         """Whether more elements than the limit may be open at once, or it cannot be determined."""
         return self._is_exceeded(_NOSCRIPT.sub(rf"<\1{_AS_PLAIN}", html), nested=0)
@@ -117,17 +123,20 @@ class OpenElements:
             if not tag:
                 if self._has_foreign and _is_cut_short(token):
                     return True
-            elif token.type is _END_TAG:
-                if len(open_) <= self._stray or open_[-1] != tag or tag in _WATCHED_ENDS:
-                    end(tag)
-                else:
+                continue
+            if token.type is _END_TAG:
+                depth = len(open_) - 1
+                if depth >= self._stray and open_[-1] == tag and tag not in _WATCHED_ENDS:
                     open_.pop()
-                    self._floor = min(self._floor, len(open_))
-            elif tag in RAW:
-                if not self._pass_over(token, tokens, nested):
+                    if depth < self._floor:  # noqa: PLR1730 - a call takes several times as long
+                        self._floor = depth
+                    continue
+                end(tag)
+            elif tag in _UNUSUAL or self._has_foreign or self._is_murky:
+                if tag not in RAW:
+                    start(tag, is_closed=token.self_closing)
+                elif not self._pass_over(token, tokens, nested):
                     return True
-            elif self._has_foreign or self._is_murky or tag in _WATCHED:
-                start(tag, is_closed=token.self_closing)
             elif tag not in _EMPTY:
                 rivals = _RIVALS.get(tag)
                 if rivals is None or rivals.isdisjoint(open_):

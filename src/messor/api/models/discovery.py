@@ -162,7 +162,7 @@ class SuggestionOut(Out):
     depth: int
     drift: float
     taken: bool
-    said: str
+    message: str
 
 
 class ExpansionOut(Out):

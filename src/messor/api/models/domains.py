@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from messor.api.models.base import Address, Context, In, Name, Out, Reason, text
-from messor.registry.domains import Domain
-from messor.registry.life import NO_FUNDS_YEARS, Status, SubmitterType
+from messor.governance.backfill import BackfillLine
+from messor.governance.decisions import BulkResult
+from messor.governance.purges import Holdings
+from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.terms import RANGES
 
 
@@ -22,15 +23,6 @@ class SubmissionIn(In):
         None, description="E-mail address for notification of the decision; never returned"
     )
     preflight: bool | None = Field(None, description="Run a preflight check for the reviewer")
-
-
-class SubmittedOut(Out):
-    outcome: Literal[
-        "new", "resubmitted", "pending", "approved", "suspended", "rejected", "blacklisted"
-    ]
-    domain: Domain
-    said: str
-    asks: Literal["rescrape", "context"] | None
 
 
 class Approve(In):
@@ -107,30 +99,10 @@ class BulkIn(In):
     decision: DecisionIn
 
 
-class HoldingsOut(Out):
-    pages: int
-    snapshots: int
-    bytes: int
-
-
-class DecidedOut(Out):
-    domain: Domain
-    said: str
-    holdings: HoldingsOut | None = Field(None, description="Stored data, if it may be purged now")
-
-
-class VerdictOut(Out):
-    name: str
-    done: bool
-    said: str
-    code: str
-    domain: Domain | None
-
-
 class BulkOut(Out):
     done: int
     refused: int
-    verdicts: list[VerdictOut]
+    verdicts: list[BulkResult]
 
 
 def _within(name: str) -> Any:
@@ -160,113 +132,6 @@ class NoteIn(In):
     body: Annotated[str, text(10_000, 1)]
 
 
-class NoteOut(Out):
-    id: UUID
-    author: str
-    body: str
-    created_at: datetime
-
-
-class SimilarOut(Out):
-    domain: str
-    status: Status
-    likeness: str
-
-
-class ReportOut(Out):
-    """Result of a preflight check."""
-
-    url: str
-    reachable: bool
-    said: str
-    robots: str | None
-    robots_reason: str | None
-    robots_allows: bool | None
-    crawl_delay: float | None
-    status_code: int | None
-    title: str | None
-    description: str | None
-    language: str | None
-    leads_to: str | None
-    leads_out: str | None
-    challenge: str | None
-    login: bool
-    signals: list[str]
-    sitemap: str | None
-    sitemap_urls: int | None
-    sitemap_sitemaps: int | None
-    https_error: str | None = None
-    similar: list[SimilarOut]
-
-
-class WaitingOut(Out):
-    """A row of the review queue."""
-
-    id: UUID
-    domain: str
-    base_url: str
-    status: Status
-    submitted_by: str
-    submitter_type: SubmitterType
-    submission_context: str | None
-    max_crawl_depth: int
-    created_at: datetime
-    review_reason: str | None
-    rejection_reason: str | None
-    domain_class: str
-    policy_version: int
-    asked: int
-    urls_waiting: int
-    notes: int
-    preflight_asked_at: datetime | None
-    report: ReportOut | None
-
-
-class PastSubmissionOut(Out):
-    submitted_by: str
-    submitter_type: SubmitterType
-    has_contact: bool
-    context: str | None
-    max_crawl_depth: int
-    created_at: datetime
-
-
-class WaitingUrlOut(Out):
-    url: str
-    submitted_by: str
-    submitter_type: SubmitterType
-    submitted_at: datetime
-
-
-class PreflightOut(Out):
-    id: UUID
-    requested_by: str
-    requested_at: datetime
-    finished_at: datetime | None
-    requests: int
-    report: ReportOut | None
-
-
-class HistoryOut(Out):
-    occurred_at: datetime
-    type: str
-    actor: str
-    data: dict[str, Any]
-
-
-class DossierOut(Out):
-    """Everything a reviewer needs for a decision."""
-
-    domain: Domain
-    submissions: list[PastSubmissionOut]
-    urls: list[WaitingUrlOut]
-    notes: list[NoteOut]
-    preflight: PreflightOut | None
-    https_error: str | None = None
-    similar: list[SimilarOut]
-    history: list[HistoryOut]
-
-
 class RescrapedOut(Out):
     domain: str
     pages: int = Field(description="Known pages now due")
@@ -286,21 +151,13 @@ class ImportIn(In):
     start: bool = Field(True, description="false: fetch only requested pages")
 
 
-class ImportLineOut(Out):
-    number: int
-    text: str
-    outcome: Literal["approved", "already_approved", "left", "refused"]
-    said: str
-    domain: str | None
-
-
 class ImportOut(Out):
-    lines: list[ImportLineOut]
+    lines: list[BackfillLine]
 
 
 class PurgeOut(Out):
     domain: str
-    purged: HoldingsOut
+    purged: Holdings
 
 
 class ErasureIn(In):
@@ -309,22 +166,7 @@ class ErasureIn(In):
     reason: Reason
 
 
-class ErasedOut(Out):
-    kind: Literal["domain", "url", "person"]
-    key: str
-    said: str
-
-
 class UrlIn(In):
     url: Address
     context: Context | None = Field(None, description="Why its domain should be crawled")
     submit: bool = Field(False, description="Submit its domain for review if needed")
-
-
-class SubmittedUrlOut(Out):
-    outcome: Literal["crawling", "remembered", "offered", "refused"]
-    url: str
-    said: str
-    domain: Domain | None
-    page_id: int | None
-    asks: Literal["submit", "context", "rescrape"] | None

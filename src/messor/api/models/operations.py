@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
 from messor.api.models.base import Address, In, Out, text
+from messor.jobs.patterns import ErrorPattern
+from messor.jobs.queries import JobFigures, State
+from messor.ledger.errors import Category
+from messor.ops.webhooks.deliveries import Delivery
+from messor.ops.webhooks.registry import Webhook
 
 Mode = Literal["light", "standard", "user_assisted"]
-Category = Literal["network", "http", "blocked", "parse", "validation", "storage", "internal"]
-
-
-class EventOut(Out):
-    id: str = Field(description="Position in the ledger, usable as Last-Event-ID")
-    occurred_at: datetime
-    type: str
-    actor: str
-    domain_id: UUID | None
-    page_id: int | None
-    data: dict[str, Any]
 
 
 class FactOut(Out):
@@ -50,20 +44,6 @@ class RobotsCheckIn(In):
     user_agent: Annotated[str, text(200)] | None = None
 
 
-class JobLineOut(Out):
-    id: UUID
-    job_type: str
-    state: Literal["queued", "running", "done", "dead", "cancelled"]
-    priority: int
-    attempts: int
-    max_attempts: int
-    dedupe_key: str
-    locked_by: str | None
-    created_at: datetime
-    available_at: datetime
-    finished_at: datetime | None
-
-
 class JobErrorOut(Out):
     occurred_at: datetime
     category: str
@@ -74,7 +54,7 @@ class JobErrorOut(Out):
 class JobOut(Out):
     id: UUID
     job_type: str
-    state: Literal["queued", "running", "done", "dead", "cancelled"]
+    state: State
     target_kind: str
     target_id: UUID | None
     target_url: str | None
@@ -90,48 +70,12 @@ class JobOut(Out):
     errors: list[JobErrorOut]
 
 
-class JobFiguresOut(Out):
-    job_type: str
-    queued: int
-    due: int
-    running: int
-    left_behind: int
-    done: int
-    dead: int
-    cancelled: int
-    oldest_wait: timedelta | None
-    mean_run: timedelta | None
+class JobStats(Out):
+    items: list[JobFigures]
 
 
-class JobStatsOut(Out):
-    items: list[JobFiguresOut]
-
-
-class LetterOut(Out):
-    id: UUID
-    job_type: str
-    dedupe_key: str
-    attempts: int
-    category: str | None
-    error_type: str | None
-    reason: str | None
-    died_at: datetime
-
-
-class PatternOut(Out):
-    category: str
-    error_type: str
-    pattern: str
-    times: int
-    of_jobs: int
-    first_at: datetime
-    last_at: datetime
-    sample: str
-    sample_job_id: UUID | None
-
-
-class PatternsOut(Out):
-    items: list[PatternOut]
+class Patterns(Out):
+    items: list[ErrorPattern]
 
 
 class ChoiceIn(In):
@@ -288,7 +232,7 @@ class LiveOut(Out):
 class CheckOut(Out):
     name: str
     ok: bool
-    said: str
+    message: str
 
 
 class ReadyOut(Out):
@@ -339,46 +283,17 @@ class WebhookChangeIn(In):
     is_active: bool | None = None
 
 
-class WebhookOut(Out):
-    id: UUID
-    url: str
-    types: list[str]
-    is_active: bool
-    successes: int
-    failures: int
-    failure_count: int
-    last_success_at: datetime | None
-    last_failure_at: datetime | None
-    last_error: str | None
-    created_by: str
-    created_at: datetime
-
-
 class WebhooksOut(Out):
-    items: list[WebhookOut]
+    items: list[Webhook]
 
 
 class NewWebhookOut(Out):
-    webhook: WebhookOut
+    webhook: Webhook
     secret: str = Field(description="Signing secret (Standard Webhooks); returned only once")
 
 
-class DeliveryOut(Out):
-    id: UUID
-    state: str = Field(description="Job state: queued, running, done, dead or cancelled")
-    attempts: int
-    max_attempts: int
-    created_at: datetime
-    available_at: datetime
-    finished_at: datetime | None
-    event_type: str | None
-    event_id: str | None = Field(description="Stays the same for every attempt")
-    status: int | None = Field(description="HTTP status of the receiver once delivered")
-    last_error: str | None
-
-
 class DeliveriesOut(Out):
-    items: list[DeliveryOut]
+    items: list[Delivery]
 
 
 class PingOut(Out):

@@ -8,25 +8,15 @@ from uuid import UUID
 
 from pydantic import Field
 
-from messor.access.keys import MOST_DAYS, USUAL_DAYS
+from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
+from messor.access.members import Member
 from messor.access.roles import Act, Role
+from messor.access.sessions import LoginSession
 from messor.api.models.base import In, Out, text
 
 
-class MemberOut(Out):
-    id: UUID
-    email: str
-    name: str
-    role: Role
-    has_password: bool
-    disabled_at: datetime | None
-    last_login_at: datetime | None
-    created_by: str
-    created_at: datetime
-
-
 class MembersOut(Out):
-    items: list[MemberOut]
+    items: list[Member]
 
 
 class MemberIn(In):
@@ -49,19 +39,8 @@ class LinkOut(Out):
     expires_at: datetime
 
 
-class LoginSessionOut(Out):
-    id: UUID
-    member_id: UUID
-    opened_by: str
-    address: str | None
-    user_agent: str | None
-    opened_at: datetime
-    last_seen_at: datetime
-    ends_at: datetime
-
-
 class SessionsOut(Out):
-    items: list[LoginSessionOut]
+    items: list[LoginSession]
 
 
 class EndedOut(Out):
@@ -75,29 +54,12 @@ class KeyIn(In):
     member_id: UUID | None = Field(None, description="Another member's id, for admins")
 
 
-class KeyOut(Out):
-    id: UUID
-    member_id: UUID
-    member: str
-    name: str
-    prefix: str
-    scopes: list[Act]
-    created_by: str
-    created_at: datetime
-    expires_at: datetime
-    last_used_at: datetime | None
-    last_used_address: str | None
-    revoked_at: datetime | None
-    revoked_by: str | None
-    is_good: bool
-
-
 class KeysOut(Out):
-    items: list[KeyOut]
+    items: list[ApiKey]
 
 
 class NewKeyOut(Out):
-    key: KeyOut
+    key: ApiKey
     secret: str = Field(description="The full key, returned only once")
 
 

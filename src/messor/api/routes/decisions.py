@@ -15,17 +15,15 @@ from messor.api.models.base import DomainName
 from messor.api.models.domains import (
     BulkIn,
     BulkOut,
-    DecidedOut,
     DecisionIn,
-    ErasedOut,
     ErasureIn,
-    HoldingsOut,
     PurgeOut,
-    VerdictOut,
 )
 from messor.api.routes.domains import name_of
 from messor.governance import decisions, erasure, purges, rest
 from messor.governance.decisions import Decided
+from messor.governance.erasure import Erased
+from messor.governance.purges import Holdings
 from messor.registry import domains as registry
 from messor.registry import notes
 from messor.store.database import Connection
@@ -88,13 +86,13 @@ async def decide_domain(
     *,
     request: Request,
     response: Response,
-) -> DecidedOut:
+) -> Decided:
     """Decide on a domain. With If-Match, fails when the domain has changed meanwhile."""
     name = name_of(domain)
     etags.require(request, await registry.lock(connection, name))
     decided = await decide(connection, name, given, principal.actor)
     response.headers["ETag"] = etags.of_domain(decided.domain)
-    return DecidedOut.model_validate(decided)
+    return decided
 
 
 @router.post("/decisions")
@@ -110,16 +108,16 @@ async def decide_many(given: BulkIn, database: DatabaseDep, principal: Principal
     return BulkOut(
         done=done,
         refused=len(verdicts) - done,
-        verdicts=[VerdictOut.model_validate(verdict) for verdict in verdicts],
+        verdicts=list(verdicts),
     )
 
 
 @router.get("/domains/{domain}/holdings")
 @needs(Act.READ)
-async def show_holdings(domain: DomainName, database: DatabaseDep) -> HoldingsOut:
+async def show_holdings(domain: DomainName, database: DatabaseDep) -> Holdings:
     """Get what a purge would delete."""
     found = await registry.get(database, name_of(domain))
-    return HoldingsOut.model_validate(await purges.holdings(database, found))
+    return await purges.holdings(database, found)
 
 
 @router.post("/domains/{domain}/purge")
@@ -130,13 +128,12 @@ async def purge_domain(
     """Delete the stored pages and snapshots of a domain that is not approved; the request log is kept."""
     name = name_of(domain)
     kept = await purges.purge(connection, name, actor=principal.actor)
-    return PurgeOut(domain=name, purged=HoldingsOut.model_validate(kept))
+    return PurgeOut(domain=name, purged=kept)
 
 
 @router.post("/erasures", status_code=201)
 @needs(Act.DATA_ERASE)
-async def erase(given: ErasureIn, connection: TransactionDep, principal: PrincipalDep) -> ErasedOut:
+async def erase(given: ErasureIn, connection: TransactionDep, principal: PrincipalDep) -> Erased:
     """Erase a domain, a page or a person's data permanently."""
     act = _ERASE[given.kind]
-    done = await act(connection, given.what, actor=principal.actor, reason=given.reason)
-    return ErasedOut.model_validate(done)
+    return await act(connection, given.what, actor=principal.actor, reason=given.reason)

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
 from messor.api import etags
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
+from messor.api.cursors import Listing
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL, DomainName
 from messor.api.models.domains import (
-    DossierOut,
     ImportIn,
-    ImportLineOut,
     ImportOut,
     NoteIn,
-    NoteOut,
     PreflightAskedOut,
     RescrapedOut,
     SubmissionIn,
-    SubmittedOut,
     TermsIn,
-    WaitingOut,
 )
 from messor.errors import UsageError
 from messor.governance import backfill, intake, preflight
 from messor.registry import domains as registry
 from messor.registry import notes, review
 from messor.registry.domains import Domain, Submission
-from messor.registry.life import SubmitterType
+from messor.registry.notes import Note
 from messor.registry.queries import DOMAINS, DomainFilter
-from messor.registry.submissions import Submitter
+from messor.registry.review import Dossier
+from messor.registry.review_queries import WAITING, WaitingDomain, WaitingFilter
+from messor.registry.submissions import Submitted, Submitter
 from messor.registry.terms import COLUMNS, Terms
 from messor.store.listing import ListPage
 
@@ -63,11 +58,11 @@ async def list_domains(
     return await asked.read(database)
 
 
-@router.post("", status_code=201, responses={200: {"model": SubmittedOut}})
+@router.post("", status_code=201, responses={200: {"model": Submitted}})
 @needs(Act.DOMAINS_SUBMIT)
 async def submit_domain(
     given: SubmissionIn, connection: TransactionDep, principal: PrincipalDep, response: Response
-) -> SubmittedOut:
+) -> Submitted:
     """Submit a domain: 201 when it is now pending review, otherwise 200 with its current state."""
     answer = await intake.submit_domain(
         connection,
@@ -79,7 +74,7 @@ async def submit_domain(
     )
     response.status_code = 201 if answer.taken else 200
     response.headers["Location"] = f"/api/v1/domains/{answer.domain.domain}"
-    return SubmittedOut.model_validate(answer)
+    return answer
 
 
 @router.post("/import")
@@ -91,7 +86,7 @@ async def import_domains(
     found = backfill.approve_existing(
         database, given.lines, actor=principal.actor, start=given.start
     )
-    return ImportOut(lines=[ImportLineOut.model_validate(line) async for line in found])
+    return ImportOut(lines=[line async for line in found])
 
 
 @router.get("/{domain}")
@@ -135,30 +130,28 @@ async def configure_domain(
 
 @router.get("/{domain}/dossier")
 @needs(Act.READ)
-async def show_dossier(domain: DomainName, database: DatabaseDep) -> DossierOut:
+async def show_dossier(domain: DomainName, database: DatabaseDep) -> Dossier:
     """Get everything a reviewer needs to decide on a domain."""
-    return DossierOut.model_validate(await review.dossier(database, name_of(domain)))
+    return await review.dossier(database, name_of(domain))
 
 
 @router.get("/{domain}/notes")
 @needs(Act.READ)
-async def list_notes(domain: DomainName, database: DatabaseDep) -> Listing[NoteOut]:
+async def list_notes(domain: DomainName, database: DatabaseDep) -> Listing[Note]:
     """List the first two hundred notes of a domain."""
     found = await registry.get(database, name_of(domain))
     rows = await notes.of_domain(database, found)
-    return Listing(items=[NoteOut.model_validate(note) for note in rows], next=None)
+    return Listing(items=list(rows), next=None)
 
 
 @router.post("/{domain}/notes", status_code=201)
 @needs(Act.DOMAINS_REVIEW)
 async def add_note(
     domain: DomainName, given: NoteIn, connection: TransactionDep, principal: PrincipalDep
-) -> NoteOut:
+) -> Note:
     """Add a note to a domain."""
     found = await registry.get(connection, name_of(domain))
-    return NoteOut.model_validate(
-        await notes.add(connection, found, given.body, actor=principal.actor)
-    )
+    return await notes.add(connection, found, given.body, actor=principal.actor)
 
 
 @router.post("/{domain}/preflight", status_code=202)
@@ -188,22 +181,7 @@ async def rescrape(
 @needs(Act.READ)
 async def list_waiting(
     database: DatabaseDep,
-    *,
-    submitter_type: SubmitterType | None = None,
-    q: Contains = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[WaitingOut]:
-    """List domains waiting for review, oldest first."""
-    pager = Pager("review", submitter_type, q)
-    rows = await review.queue(
-        database,
-        after=pager.read(cursor, tuple[datetime, UUID]),
-        submitter_type=submitter_type,
-        containing=q.lower() if q else None,
-        limit=limit + 1,
-    )
-    return Listing(
-        items=[WaitingOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.created_at, row.id)),
-    )
+    asked: Annotated[ListRequest[WaitingDomain, WaitingFilter], list_request(WAITING)],
+) -> ListPage[WaitingDomain]:
+    """List domains waiting for review."""
+    return await asked.read(database)

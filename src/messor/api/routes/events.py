@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Annotated, Literal
-from uuid import UUID
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Header, Query, Request
@@ -17,19 +16,15 @@ from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.context import ApiContext, ContextDep, DatabaseDep, PrincipalDep
 from messor.api.credentials import identify
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import BIGGEST
-from messor.api.models.operations import EventOut
-from messor.api.routes.domains import name_of
-from messor.api.routes.tasks import DomainFilter
 from messor.core import clock
 from messor.errors import UsageError
 from messor.ledger import queries
-from messor.ledger.events import Cursor, RecordedEvent
-from messor.ledger.queries import EventFilter
-from messor.registry import domains as registry
+from messor.ledger.queries import EVENTS, EventFilter, ListedEvent
 from messor.store.database import LOST_CONNECTION
+from messor.store.listing import ListPage, Position
 
 router = APIRouter(prefix="/events", tags=["events"], route_class=GatedRoute)
 
@@ -56,53 +51,15 @@ class EventStream(Response):
 async def list_events(
     database: DatabaseDep,
     principal: PrincipalDep,
-    *,
-    types: Types = None,
-    domain: DomainFilter = None,
-    page_id: Annotated[int | None, Query(ge=1, le=BIGGEST)] = None,
-    order: Literal["oldest", "newest"] = "oldest",
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[EventOut]:
+    asked: Annotated[
+        ListRequest[ListedEvent, EventFilter], list_request(EVENTS, without=("with_audit",))
+    ],
+) -> ListPage[ListedEvent]:
     """List events in commit order. Login events are limited to audit readers.
 
     A response scans a bounded part of the ledger, so it may contain few or no items although more follow.
     """
-    domain_id: UUID | None = None
-    if domain is not None:
-        domain_id = (await registry.get(database, name_of(domain))).id
-    wanted = EventFilter(types, domain_id, page_id, with_audit=principal.may(Act.AUDIT_READ))
-    pager = Pager("events", types, domain_id, page_id, order)
-    at = pager.read(cursor, tuple[PositiveInt, PositiveInt])
-    found = await queries.look(
-        database,
-        wanted,
-        beyond=Cursor(*at) if at else None,
-        newest_first=order == "newest",
-        limit=limit,
-    )
-    reached = found.reached
-    return Listing(
-        items=[_shown(row) for row in found.events],
-        next=pager.write((reached.tx, reached.id)) if reached else None,
-    )
-
-
-def _shown(recorded: RecordedEvent) -> EventOut:
-    event = recorded.event
-    return EventOut(
-        id=_id(recorded.cursor),
-        occurred_at=recorded.occurred_at,
-        type=event.type,
-        actor=event.actor,
-        domain_id=event.domain_id,
-        page_id=event.page_id,
-        data=event.data or {},
-    )
-
-
-def _id(cursor: Cursor) -> str:
-    return f"{cursor.tx}-{cursor.id}"
+    return await asked.read(database, with_audit=principal.may(Act.AUDIT_READ))
 
 
 @router.get(
@@ -120,22 +77,24 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,19}-[0-9]{1,19}$")] = None,
 ) -> StreamingResponse:
     """Stream events as they are committed, from now or from Last-Event-ID."""
-    cursor = _given(last_event_id) or await queries.newest(context.database)
+    at = _given(last_event_id) or await queries.newest(context.database)
     context.streams.require_room(_caller(principal))
-    wanted = EventFilter(types, with_audit=principal.may(Act.AUDIT_READ))
-    body = _held(context, principal, _follow(request, context, principal, wanted, cursor))
+    wanted = EventFilter(
+        type=",".join(types) if types else None, with_audit=principal.may(Act.AUDIT_READ)
+    )
+    body = _held(context, principal, _follow(request, context, principal, wanted, at))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
-def _given(text: str | None) -> Cursor | None:
+def _given(text: str | None) -> Position | None:
     if text is None:
         return None
     found = _ID.fullmatch(text)
     tx, number = (int(part) for part in found.groups()) if found else (BIGGEST + 1, 0)
     if max(tx, number) > BIGGEST:
         raise UsageError("Last-Event-ID is not a valid event ID.")
-    return Cursor(tx, number)
+    return Position(str(tx), str(number))
 
 
 def _caller(principal: Principal) -> str:
@@ -154,7 +113,7 @@ async def _held(
 
 
 async def _follow(
-    request: Request, context: ApiContext, principal: Principal, wanted: EventFilter, cursor: Cursor
+    request: Request, context: ApiContext, principal: Principal, wanted: EventFilter, at: Position
 ) -> AsyncGenerator[bytes, None]:
     """Stream until the caller disconnects, its session or key ends, or the application stops."""
     last_sent = checked = clock.now()
@@ -163,20 +122,22 @@ async def _follow(
     async with context.notifications.listening():
         while not context.is_closing:
             try:
-                found = await queries.look(context.database, wanted, beyond=cursor, limit=BATCH)
+                found, reached = await EVENTS.select(
+                    context.database, wanted, "committed", at, BATCH
+                )
             except LOST_CONNECTION:
                 return
-            if found.events or clock.now() - checked > CHECK_SECONDS:
+            if found or clock.now() - checked > CHECK_SECONDS:
                 if not await _is_still_valid(request, context, principal):
                     return
                 checked = clock.now()
-            for recorded in found.events:
-                cursor = recorded.cursor
-                yield _frame(recorded)
-            if found.events:
+            for event in found:
+                at = event.position
+                yield _frame(event)
+            if found:
                 last_sent = clock.now()
-            if found.reached is not None:
-                cursor = found.reached
+            if reached is not None:
+                at = reached
                 continue
             if clock.now() - last_sent > HEARTBEAT_SECONDS:
                 last_sent = clock.now()
@@ -193,7 +154,6 @@ async def _is_still_valid(request: Request, context: ApiContext, principal: Prin
     return now == principal and not await request.is_disconnected()
 
 
-def _frame(recorded: RecordedEvent) -> bytes:
-    data = msgspec.json.encode(_shown(recorded).model_dump(mode="json"))
-    head = f"id: {_id(recorded.cursor)}\nevent: {recorded.event.type}\n".encode()
-    return head + b"data: " + data + b"\n\n"
+def _frame(event: ListedEvent) -> bytes:
+    data = msgspec.json.encode(event)
+    return f"id: {event.id}\nevent: {event.type}\ndata: ".encode() + data + b"\n\n"

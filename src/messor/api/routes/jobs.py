@@ -2,77 +2,61 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from datetime import timedelta
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import NO_NUL
+from messor.api.listing import Limit, ListRequest, list_request
 from messor.api.models.operations import (
-    Category,
     ChoiceIn,
     CountOut,
     JobErrorOut,
-    JobFiguresOut,
-    JobLineOut,
     JobOut,
-    JobStatsOut,
-    LetterOut,
-    PatternOut,
-    PatternsOut,
+    JobStats,
+    Patterns,
 )
 from messor.errors import NotFoundError, UsageError
-from messor.jobs import dead_letters, lists, patterns, queries
+from messor.jobs import dead_letters, patterns, queries
 from messor.jobs import jobs as queue
-from messor.jobs.dead_letters import DeadLetterFilter
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetter, DeadLetterFilter
+from messor.jobs.queries import JOBS, JobFilter, JobRow
 from messor.jobs.redaction import shown_job
+from messor.ledger.errors import Category
 from messor.ledger.events import Event, record
+from messor.store.listing import ListPage
 
 router = APIRouter(tags=["jobs"], route_class=GatedRoute)
 
-State = Literal["queued", "running", "done", "dead", "cancelled"]
-JobType = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
 _JOB_FIELDS = JobOut.model_fields.keys() - {"result", "errors"}
 
 
 @router.get("/jobs")
 @needs(Act.READ)
 async def list_jobs(
-    database: DatabaseDep,
-    *,
-    state: State | None = None,
-    job_type: JobType = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[JobLineOut]:
-    """List jobs, newest first, without those in the history."""
-    pager = Pager("jobs", state, job_type)
-    before = pager.read(cursor, UUID)
-    found = await queries.jobs(database, state=state, job_type=job_type, before=before, limit=limit)
-    return Listing(
-        items=[JobLineOut.model_validate(row) for row in found.jobs],
-        next=pager.write(found.reached) if found.reached else None,
-    )
+    database: DatabaseDep, asked: Annotated[ListRequest[JobRow, JobFilter], list_request(JOBS)]
+) -> ListPage[JobRow]:
+    """List jobs, without those in the history; a page may be short although more follow."""
+    return await asked.read(database)
 
 
 @router.get("/jobs/stats")
 @needs(Act.READ)
-async def show_job_stats(context: ContextDep) -> JobStatsOut:
+async def show_job_stats(context: ContextDep) -> JobStats:
     """Job counts by type; with very many jobs, cached for some seconds."""
     figures = await context.job_figures.get()
-    return JobStatsOut(items=[JobFiguresOut.model_validate(one) for one in figures])
+    return JobStats(items=list(figures))
 
 
 @router.get("/jobs/{job_id}")
 @needs(Act.READ)
 async def show_job(job_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> JobOut:
     """Get a job from the queue or the history, with its latest errors."""
-    found = await lists.get(database, job_id)
+    found = await queries.get(database, job_id)
     job = shown_job(found, in_full=principal.may(Act.JOBS_CONTROL))
     names = JobErrorOut.model_fields
     errors = [JobErrorOut(**{name: one[name] for name in names}) for one in job["errors"]]
@@ -96,22 +80,12 @@ async def cancel_job(job_id: UUID, connection: TransactionDep, principal: Princi
 @needs(Act.READ)
 async def list_letters(
     database: DatabaseDep,
-    *,
-    job_type: JobType = None,
-    category: Category | None = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[LetterOut]:
-    """List dead letters, newest first: jobs that are not retried automatically."""
-    pager = Pager("letters", job_type, category)
-    before = pager.read(cursor, tuple[datetime, UUID])
-    rows = await queries.letters(
-        database, job_type=job_type, category=category, before=before, limit=limit + 1
-    )
-    return Listing(
-        items=[LetterOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.died_at, row.id)),
-    )
+    asked: Annotated[
+        ListRequest[DeadLetter, DeadLetterFilter], list_request(DEAD_LETTERS, without=("job_ids",))
+    ],
+) -> ListPage[DeadLetter]:
+    """List dead letters: jobs that are not retried automatically."""
+    return await asked.read(database)
 
 
 @router.get("/dead-letters/patterns")
@@ -121,13 +95,13 @@ async def list_patterns(
     *,
     days: Annotated[int, Query(ge=1, le=400, description="Maximum age in days")] = 7,
     category: Category | None = None,
-    limit: PageSize = 50,
-) -> PatternsOut:
+    limit: Limit = 50,
+) -> Patterns:
     """List errors grouped by message pattern, most frequent first."""
     found = await patterns.patterns(
         database, within=timedelta(days=days), category=category, limit=limit
     )
-    return PatternsOut(items=[PatternOut.model_validate(one) for one in found])
+    return Patterns(items=found)
 
 
 @router.post("/dead-letters/requeue")

@@ -121,7 +121,7 @@ async def expand_keywords(
             depth=one.depth,
             drift=one.drift,
             taken=one.taken,
-            said=one.said,
+            message=one.message,
         )
         for one in found[:MAX_SUGGESTIONS]
     ]

@@ -8,6 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from messor.access import csrf, keys, links, members, sessions
+from messor.access.keys import ApiKey
+from messor.access.members import Member
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.credentials import cookie_of
@@ -15,13 +17,10 @@ from messor.api.gate import GatedRoute, needs
 from messor.api.models.people import (
     EndedOut,
     KeyIn,
-    KeyOut,
     KeysOut,
     LinkOut,
-    LoginSessionOut,
     MemberChangeIn,
     MemberIn,
-    MemberOut,
     MembersOut,
     NewKeyOut,
     SessionsOut,
@@ -59,34 +58,34 @@ async def log_out(connection: TransactionDep, principal: PrincipalDep) -> None:
 async def list_members(database: DatabaseDep) -> MembersOut:
     """List members, oldest first."""
     found = await members.listing(database)
-    return MembersOut(items=[MemberOut.model_validate(one) for one in found])
+    return MembersOut(items=list(found))
 
 
 @router.post("/members", status_code=201)
 @needs(Act.MEMBERS_MANAGE)
 async def create_member(
     given: MemberIn, connection: TransactionDep, principal: PrincipalDep, response: Response
-) -> MemberOut:
+) -> Member:
     """Invite a member; a login link gives them first access."""
     member = await members.create(
         connection, email=given.email, name=given.name, role=given.role, by=principal
     )
     response.headers["Location"] = f"/api/v1/members/{member.id}"
-    return MemberOut.model_validate(member)
+    return member
 
 
 @router.get("/members/{member_id}")
 @needs(Act.MEMBERS_MANAGE)
-async def show_member(member_id: UUID, database: DatabaseDep) -> MemberOut:
+async def show_member(member_id: UUID, database: DatabaseDep) -> Member:
     """Get a member."""
-    return MemberOut.model_validate(await members.get(database, member_id))
+    return await members.get(database, member_id)
 
 
 @router.patch("/members/{member_id}")
 @needs(Act.MEMBERS_MANAGE)
 async def change_member(
     member_id: UUID, given: MemberChangeIn, connection: TransactionDep, principal: PrincipalDep
-) -> MemberOut:
+) -> Member:
     """Change a role, deactivate or reactivate a member; their sessions end."""
     if given.role is None and given.disabled is None:
         raise UsageError("Specify role or disabled.")
@@ -96,7 +95,7 @@ async def change_member(
     if given.disabled is not None:
         act = members.disable if given.disabled else members.enable
         member = await act(connection, member, by=principal)
-    return MemberOut.model_validate(member)
+    return member
 
 
 @router.post("/members/{member_id}/links", status_code=201)
@@ -119,7 +118,7 @@ async def list_sessions(
     """List the sessions of a member; other members' sessions are for admins."""
     _check_sight(principal, member_id)
     found = await sessions.listing(database, member_id, by=principal)
-    return SessionsOut(items=[LoginSessionOut.model_validate(one) for one in found])
+    return SessionsOut(items=list(found))
 
 
 @router.delete("/members/{member_id}/sessions", response_model=EndedOut)
@@ -163,7 +162,7 @@ async def list_keys(
     found = await keys.listing(
         database, by=principal, member_id=None if everybody else principal.member_id
     )
-    return KeysOut(items=[KeyOut.model_validate(one) for one in found])
+    return KeysOut(items=list(found))
 
 
 @router.post("/keys", status_code=201)
@@ -184,19 +183,19 @@ async def create_key(
         by=principal,
     )
     response.headers["Location"] = f"/api/v1/keys/{key.id}"
-    return NewKeyOut(key=KeyOut.model_validate(key), secret=secret.reveal())
+    return NewKeyOut(key=key, secret=secret.reveal())
 
 
 @router.get("/keys/{key_id}")
 @needs(Act.ACCOUNT_OWN)
-async def show_key(key_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> KeyOut:
+async def show_key(key_id: UUID, database: DatabaseDep, principal: PrincipalDep) -> ApiKey:
     """Get a key, without its secret."""
-    return KeyOut.model_validate(await keys.get(database, key_id, by=principal))
+    return await keys.get(database, key_id, by=principal)
 
 
 @router.delete("/keys/{key_id}")
 @needs(Act.ACCOUNT_OWN)
-async def revoke_key(key_id: UUID, connection: TransactionDep, principal: PrincipalDep) -> KeyOut:
+async def revoke_key(key_id: UUID, connection: TransactionDep, principal: PrincipalDep) -> ApiKey:
     """Revoke a key."""
     key = await keys.get(connection, key_id, by=principal)
-    return KeyOut.model_validate(await keys.revoke(connection, key, by=principal))
+    return await keys.revoke(connection, key, by=principal)

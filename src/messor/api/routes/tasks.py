@@ -24,7 +24,7 @@ from messor.api.models.crawl import (
     DoneOut,
     ScopedActIn,
 )
-from messor.api.models.domains import SubmittedUrlOut, UrlIn
+from messor.api.models.domains import UrlIn
 from messor.errors import ConflictError, UsageError
 from messor.frontier import batch_queries, batches, control, task_queries
 from messor.frontier.batch_lines import BadLine, Line, LineReader
@@ -40,6 +40,7 @@ from messor.frontier.cadence import parse_interval
 from messor.frontier.control import Scope
 from messor.frontier.task_queries import TASKS, KnownTask, TaskFilter
 from messor.governance import intake
+from messor.governance.intake import SubmittedUrl
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from messor.store.listing import ListPage
@@ -56,16 +57,15 @@ DomainFilter = Annotated[str | None, Query(min_length=1, max_length=253, pattern
 @needs(Act.DOMAINS_SUBMIT)
 async def submit_url(
     given: UrlIn, connection: TransactionDep, principal: PrincipalDep
-) -> SubmittedUrlOut:
+) -> SubmittedUrl:
     """Submit a URL: crawled now if its domain is approved, otherwise once it is."""
-    answer = await intake.submit_url(
+    return await intake.submit_url(
         connection,
         given.url,
         Submitter(principal.actor),
         context=given.context,
         submit=given.submit,
     )
-    return SubmittedUrlOut.model_validate(answer)
 
 
 @router.get("/tasks")

@@ -11,17 +11,16 @@ from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, Transactio
 from messor.api.gate import GatedRoute, needs
 from messor.api.models.operations import (
     DeliveriesOut,
-    DeliveryOut,
     NewWebhookOut,
     PingOut,
     WebhookChangeIn,
     WebhookIn,
-    WebhookOut,
     WebhooksOut,
 )
 from messor.errors import UsageError
 from messor.fetch.guard import AddressGuard
 from messor.ops.webhooks import deliveries, dispatch, registry
+from messor.ops.webhooks.registry import Webhook
 
 router = APIRouter(prefix="/webhooks", tags=["webhooks"], route_class=GatedRoute)
 
@@ -31,7 +30,7 @@ router = APIRouter(prefix="/webhooks", tags=["webhooks"], route_class=GatedRoute
 async def list_webhooks(database: DatabaseDep) -> WebhooksOut:
     """List webhooks with statistics."""
     found = await registry.listing(database)
-    return WebhooksOut(items=[WebhookOut.model_validate(one) for one in found])
+    return WebhooksOut(items=list(found))
 
 
 @router.post("", status_code=201)
@@ -53,28 +52,27 @@ async def add_webhook(
         actor=principal.actor,
     )
     response.headers["Location"] = f"/api/v1/webhooks/{made.id}"
-    return NewWebhookOut(webhook=WebhookOut.model_validate(made), secret=secret)
+    return NewWebhookOut(webhook=made, secret=secret)
 
 
 @router.get("/{webhook_id}")
 @needs(Act.WEBHOOKS_MANAGE)
-async def show_webhook(webhook_id: UUID, database: DatabaseDep) -> WebhookOut:
+async def show_webhook(webhook_id: UUID, database: DatabaseDep) -> Webhook:
     """Get a webhook, without its secret."""
-    return WebhookOut.model_validate(await registry.get(database, webhook_id))
+    return await registry.get(database, webhook_id)
 
 
 @router.patch("/{webhook_id}")
 @needs(Act.WEBHOOKS_MANAGE)
 async def change_webhook(
     webhook_id: UUID, given: WebhookChangeIn, connection: TransactionDep, principal: PrincipalDep
-) -> WebhookOut:
+) -> Webhook:
     """Change event types, pause or resume; a resumed webhook receives new events only."""
     if given.types is None and given.is_active is None:
         raise UsageError("Specify types or is_active.")
-    changed = await registry.change(
+    return await registry.change(
         connection, webhook_id, types=given.types, is_active=given.is_active, actor=principal.actor
     )
-    return WebhookOut.model_validate(changed)
 
 
 @router.delete("/{webhook_id}", status_code=204)
@@ -104,7 +102,7 @@ async def list_deliveries(webhook_id: UUID, database: DatabaseDep) -> Deliveries
     """List recent deliveries, newest first."""
     webhook = await registry.get(database, webhook_id)
     found = await deliveries.listing(database, webhook.id)
-    return DeliveriesOut(items=[DeliveryOut.model_validate(one) for one in found])
+    return DeliveriesOut(items=list(found))
 
 
 @router.post("/{webhook_id}/deliveries/{delivery_id}/redeliver", status_code=202)

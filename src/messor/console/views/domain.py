@@ -23,6 +23,7 @@ from messor.governance import purges
 from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
 from messor.politeness import hosts
+from messor.politeness.risk import BANDS, MAX_SCORE
 from messor.records import queries as records
 from messor.records.queries import RECORDS, RecordFilter
 from messor.registry import domains, notes, review
@@ -32,6 +33,7 @@ from messor.registry.terms import CHOICES, RANGES
 NEWEST = 20  # records shown
 MAX_ROBOTS = 20_000  # characters of a robots.txt shown
 MAX_SITEMAPS = 100
+RISK_GUIDES = {band.above: band.level for band in reversed(BANDS) if band.above}
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -52,6 +54,7 @@ async def show(call: ConsoleRequest) -> Response:
         outcomes=await page_queries.outcomes(database, domain.domain),
         requests=_by_day(await domain_figures.outcomes(database, domain.id)),
         most_counted=MOST_COUNTED,
+        risk_guides=", ".join(f"{name} {above:g}" for above, name in RISK_GUIDES.items()),
         risk=_risk(await domain_figures.risk(database, domain.id)),
         holdings=kept,
         names=await call.names(actors),
@@ -172,8 +175,7 @@ def _risk(rows: Sequence[DayRisk]) -> LineChart:
     values = [row.risk for row in rows]
     now, peak = (values[-1], max(values)) if values else (0.0, 0.0)
     summary = f"risk {now:.0f} today ({labels.risk_level(now)}), maximum {peak:.0f} in {DAYS} days"
-    guides = {20.0: "medium", 50.0: "high", 80.0: "critical"}
-    return charts.line(values, summary, top=100.0, guides=guides, height=charts.HEIGHT)
+    return charts.line(values, summary, top=MAX_SCORE, guides=RISK_GUIDES, height=charts.HEIGHT)
 
 
 def _crumbs(within: str) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ Action = Callable[[Connection, ConsoleRequest, str], Awaitable[str]]
 
 
 async def _approve(connection: Connection, call: ConsoleRequest, name: str) -> str:
-    return (await decisions.approve(connection, name, actor=call.actor, seen=_seen(call))).said
+    return (await decisions.approve(connection, name, actor=call.actor, seen=_seen(call))).message
 
 
 async def _reject(connection: Connection, call: ConsoleRequest, name: str) -> str:
@@ -43,11 +43,11 @@ async def _suspend(connection: Connection, call: ConsoleRequest, name: str) -> s
     done = await decisions.suspend(
         connection, name, actor=call.actor, reason=reason, seen=_seen(call)
     )
-    return done.said
+    return done.message
 
 
 async def _resume(connection: Connection, call: ConsoleRequest, name: str) -> str:
-    return (await decisions.resume(connection, name, actor=call.actor, seen=_seen(call))).said
+    return (await decisions.resume(connection, name, actor=call.actor, seen=_seen(call))).message
 
 
 async def _blacklist(connection: Connection, call: ConsoleRequest, name: str) -> str:
@@ -63,11 +63,11 @@ async def _review_again(connection: Connection, call: ConsoleRequest, name: str)
     done = await decisions.review_again(
         connection, name, actor=call.actor, reason=reason, seen=_seen(call)
     )
-    return done.said
+    return done.message
 
 
 async def _keep(connection: Connection, call: ConsoleRequest, name: str) -> str:
-    return (await decisions.keep(connection, name, actor=call.actor, seen=_seen(call))).said
+    return (await decisions.keep(connection, name, actor=call.actor, seen=_seen(call))).message
 
 
 async def _trust(connection: Connection, call: ConsoleRequest, name: str) -> str:
@@ -194,8 +194,8 @@ def _reason(call: ConsoleRequest, what: str) -> str:
 
 def _with_purge(call: ConsoleRequest, done: Decided) -> str:
     if done.holdings is None or not call.may(Act.DATA_ERASE):
-        return done.said
-    return f"{done.said} Purge is at the bottom of the domain page."
+        return done.message
+    return f"{done.message} Purge is at the bottom of the domain page."
 
 
 SCREENS = (

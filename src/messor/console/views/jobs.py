@@ -4,43 +4,31 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from pydantic import ValidationError
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.addresses import place_from, place_of, with_query, within
+from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
+from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import NotFoundError, UsageError
-from messor.jobs import dead_letters, jobs, lists, queries
-from messor.jobs.dead_letters import DeadLetterFilter
-from messor.jobs.lists import STATES
+from messor.jobs import dead_letters, jobs, queries
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetterFilter
+from messor.jobs.queries import JOBS
 from messor.jobs.redaction import shown_job
-from messor.ledger.errors import CATEGORIES
 from messor.ledger.events import Event, record
+from messor.store.listing import fault_of
 
-PER_PAGE = 50
 MAX_AT_ONCE = 500
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    state, job_type = call.query("state"), call.query("type")
-    found = await queries.jobs(
-        call.context.database,
-        state=state if state in STATES else None,
-        job_type=job_type or None,
-        before=_job_before(call),
-        limit=PER_PAGE,
-    )
-    more = with_query("/jobs", state=state, type=job_type, before=found.reached)
     return await call.page(
         "jobs/list.html",
-        rows=found.jobs,
-        more=more if found.reached else None,
+        listed=await list_of(call, JOBS, "/jobs"),
         figures=await call.context.board.jobs.get(),
-        states=STATES,
-        state=state,
-        job_type=job_type,
     )
 
 
@@ -48,34 +36,17 @@ async def show(call: ConsoleRequest) -> Response:
     job_id = as_uuid(call.part("job_id"))
     if job_id is None:
         raise NotFoundError("No such job.")
-    found = await lists.get(call.context.database, job_id)
+    found = await queries.get(call.context.database, job_id)
     job = shown_job(found, in_full=call.may(Act.JOBS_CONTROL))
     return await call.page("jobs/job.html", job=job)
 
 
 async def show_dead(call: ConsoleRequest) -> Response:
     """Dead letters, individually and grouped by reason."""
-    job_type, category = call.query("type"), call.query("category")
-    rows = await queries.letters(
-        call.context.database,
-        job_type=job_type or None,
-        category=category if category in CATEGORIES else None,
-        before=place_from(call.query("before")),
-        limit=PER_PAGE + 1,
-    )
-    more = None
-    if len(rows) > PER_PAGE:
-        last = rows[PER_PAGE - 1]
-        place = place_of(last.died_at, last.id)
-        more = with_query("/jobs/dead", type=job_type, category=category, before=place)
     return await call.page(
         "jobs/dead.html",
-        rows=rows[:PER_PAGE],
-        more=more,
+        listed=await list_of(call, DEAD_LETTERS, "/jobs/dead", job_ids=None),
         groups=await call.context.board.dead.get(),
-        categories=CATEGORIES,
-        job_type=job_type,
-        category=category,
     )
 
 
@@ -113,7 +84,7 @@ def _selection(call: ConsoleRequest) -> DeadLetterFilter | None:
     if form.text("which") == "all":
         return DeadLetterFilter()
     if form.text("which") == "group":
-        return DeadLetterFilter(
+        return _filter(
             job_type=form.words("type"),
             category=form.words("category"),
             pattern=form.words("pattern"),
@@ -122,18 +93,18 @@ def _selection(call: ConsoleRequest) -> DeadLetterFilter | None:
     return DeadLetterFilter(job_ids=ids) if ids else None
 
 
+def _filter(**given: str | None) -> DeadLetterFilter:
+    try:
+        return DeadLetterFilter.model_validate(given)
+    except ValidationError as error:
+        raise UsageError(fault_of(error)) from error
+
+
 def _required_uuid(text: str) -> UUID:
     found = as_uuid(text)
     if found is None:
         raise UsageError("A dead letter is identified by its job ID.")
     return found
-
-
-def _job_before(call: ConsoleRequest) -> UUID | None:
-    try:
-        return UUID(call.query("before")) if call.query("before") else None
-    except ValueError:
-        return None
 
 
 SCREENS = (

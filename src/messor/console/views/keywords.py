@@ -8,10 +8,10 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, discovery_labels
+from messor.console import charts, discovery_labels
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
-from messor.console.curves import Axis, Curves
+from messor.console.charts import Axis, Curves
 from messor.console.screens import get, post
 from messor.errors import UsageError
 from messor.insight import trends
@@ -105,7 +105,7 @@ def rank_chart(seen: KeywordLooks) -> Curves:
         f"Ranks on the last {len(labels)} result pages, {len(gaps)} of them gaps: "
         + "; ".join(f"{domain} {_rank_range(row)}" for domain, row in seen.ranks.items())
     )
-    return curves.curves(ranks, labels, Axis.of_ranks(every), summary, gaps=gaps)
+    return charts.curves(ranks, labels, Axis.of_ranks(every), summary, gaps=gaps)
 
 
 def _rank_range(ranks: Sequence[int | None]) -> str:

@@ -48,14 +48,14 @@ async def show_snapshot(call: ConsoleRequest) -> Response:
         raise NotFoundError("This page has no such snapshot.")
     text = await page_story.text(database, found.id, chosen.id, MAX_SHOWN)
     is_text = call.query("as") == "text"
-    blocks = [] if is_text else await asyncio.to_thread(markdown.read, text.markdown, found.url)
+    reading = "" if is_text else await asyncio.to_thread(markdown.render, text.markdown, found.url)
     return await call.page(
         "page/snapshot.html",
         page=found,
         snapshots=await _snapshots(call, found),
         chosen=chosen,
         text=text,
-        blocks=blocks,
+        reading=reading,
         is_text=is_text,
     )
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import evidence, price_chart
+from messor.console import charts, evidence
 from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get
@@ -35,12 +35,12 @@ async def show(call: ConsoleRequest) -> Response:
     except NotFoundError:
         fields = []
     else:
-        fields = evidence.display_fields(record.fields, record.page_id, record.snapshot_id)
+        fields = evidence.display_fields(record)
     return await call.page(
         "products/product.html",
         product=product,
         prices=prices[:SHOWN_PRICES],
-        chart=price_chart.draw(prices[::-1], datetime.now(UTC)),
+        chart=charts.prices(prices[::-1], datetime.now(UTC)),
         fields=fields,
         as_text=evidence.as_text,
         tone=evidence.tone,

@@ -37,7 +37,7 @@ async def submit(call: ConsoleRequest) -> Response:
         answer = await submit_request(call, address, submitter)
     except (UsageError, ConflictError) as error:
         return await _form(call, wrong=str(error), status=422)
-    message = answer.said
+    message = answer.message
     if isinstance(answer, Submitted) and answer.outcome in PUBLIC_MESSAGES:
         message = f"{answer.domain.domain} {PUBLIC_MESSAGES[answer.outcome]}"
     elif answer.outcome == "refused":

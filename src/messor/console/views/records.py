@@ -47,7 +47,7 @@ async def record_page(
         correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
         names=await call.names({one.said_by for one in made}),
         record=record,
-        fields=evidence.display_fields(record.fields, record.page_id, record.snapshot_id),
+        fields=evidence.display_fields(record),
         history=history,
         as_text=evidence.as_text,
         tone=evidence.tone,

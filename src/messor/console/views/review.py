@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
 
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import saved
+from messor.console import labels, saved
 from messor.console.addresses import with_query, within
 from messor.console.call import ConsoleRequest
+from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import UsageError
 from messor.governance import decisions
 from messor.registry import review as reviews
-from messor.registry.review import Dossier, WaitingDomain
-from messor.registry.submissions import SUBMITTERS
+from messor.registry.review import Dossier
+from messor.registry.review_queries import WAITING, WaitingDomain
 
-PER_PAGE = 50
 MAX_AT_ONCE = 200
+LABELS = {"submitter_type": labels.SUBMITTERS}
 BULK = ("approve", "reject", "blacklist", "keep")
 
 
@@ -30,21 +29,11 @@ async def show(call: ConsoleRequest) -> Response:
     """The queue with the dossier of the selected domain, or of the first."""
     if (opened := await saved.opening(call, "review")) is not None:
         return opened
-    submitter = call.query("submitter")
-    rows = await reviews.queue(
-        call.context.database,
-        after=_after(call),
-        submitter_type=submitter if submitter in SUBMITTERS else None,
-        containing=call.query("q").strip().lower() or None,
-        limit=PER_PAGE + 1,
-    )
-    shown = list(rows[:PER_PAGE])
-    at = call.query("at") or (shown[0].domain if shown else "")
-    values: dict[str, Any] = {"rows": shown, "at": at, "submitter": submitter, "q": call.query("q")}
-    values["saved"] = await saved.bar(call, "review", _filters(call))
-    values["place"] = partial(_place, call)
-    values["more"] = _more(call, shown[-1]) if len(rows) > PER_PAGE else None
-    values |= await _dossier(call, at, shown) if at else {"dossier": None}
+    listed = await list_of(call, WAITING, "/review", labels=LABELS)
+    at = call.query("at") or (listed.items[0].domain if listed.items else "")
+    values: dict[str, Any] = {"listed": listed, "at": at, "place": partial(_place, call)}
+    values["saved"] = await saved.bar(call, "review", listed.given)
+    values |= await _dossier(call, at, listed.items) if at else {"dossier": None}
     return await call.page("review/queue.html", **values)
 
 
@@ -76,7 +65,8 @@ def _place(call: ConsoleRequest, name: str, then: str | None = None) -> str:
 
 
 def _filters(call: ConsoleRequest) -> dict[str, str]:
-    return {"submitter": call.query("submitter"), "q": call.query("q")}
+    names = (*WAITING.filters.model_fields, "sort")
+    return {name: call.query(name) for name in names}
 
 
 def _actors(dossier: Dossier) -> set[str]:
@@ -97,20 +87,6 @@ def _following(names: list[str], name: str) -> str:
     return others[0] if others else ""
 
 
-def _after(call: ConsoleRequest) -> tuple[datetime, UUID] | None:
-    """Decode the cursor of the queue."""
-    try:
-        moment, _, key = call.query("after").partition("_")
-        return (datetime.fromisoformat(moment), UUID(key)) if key else None
-    except ValueError:
-        return None
-
-
-def _more(call: ConsoleRequest, last: WaitingDomain) -> str:
-    after = f"{last.created_at.isoformat()}_{last.id}"
-    return with_query("/review", after=after, **_filters(call))
-
-
 async def decide_many(call: ConsoleRequest) -> Response:
     """Apply one decision to each selected domain."""
     names, act = call.form.every("domain")[:MAX_AT_ONCE], call.form.text("act")
@@ -119,7 +95,7 @@ async def decide_many(call: ConsoleRequest) -> Response:
     acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
     verdicts = await decisions.decide_many(call.context.database, names, acting)
     done = [verdict.name for verdict in verdicts if verdict.done]
-    refused = [verdict.said for verdict in verdicts if not verdict.done]
+    refused = [verdict.message for verdict in verdicts if not verdict.done]
     message = f"{len(done)} of {len(names)} domains: {act} done."
     if act == "approve" and done:
         message += f" {await decisions.started(call.context.database)}"

@@ -9,9 +9,9 @@ from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.schedule import leader, plan
-from messor.schedule.clockwork import standard_registry
 from messor.schedule.orchestrators import Orchestrator
 from messor.schedule.outlook import outlook
+from messor.schedule.standard import standard_registry
 from messor.store.database import Connection
 
 

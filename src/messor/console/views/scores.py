@@ -9,11 +9,10 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, discovery_labels
+from messor.console import charts, discovery_labels
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
-from messor.console.charts import Bars
-from messor.console.curves import Axis, Curves
+from messor.console.charts import Axis, Bars, Curves
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.insight import calibration, reweigh, score_queries, scoring
@@ -200,7 +199,7 @@ def score_chart(given: Sequence[PastScore]) -> Curves:
     values = [one.score for one in given]
     labels = [f"{one.scored_at:%d %b %Y}" for one in given]
     summary = f"Current score {values[-1]:.2f}, range {min(values):.2f} to {max(values):.2f}"
-    return curves.curves({"score": values}, labels, Axis(1.0, 0.0, "1", "0"), summary)
+    return charts.curves({"score": values}, labels, Axis(1.0, 0.0, "1", "0"), summary)
 
 
 def reliability_chart(bins: Sequence[Bin]) -> Bars:

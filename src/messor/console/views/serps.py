@@ -9,11 +9,10 @@ from itertools import groupby
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console import charts, curves, discovery_labels
+from messor.console import charts, discovery_labels
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
-from messor.console.charts import Bars
-from messor.console.curves import Axis, Curves
+from messor.console.charts import Axis, Bars, Curves
 from messor.console.screens import get
 from messor.errors import UsageError
 from messor.insight import ranks, trends, visibility
@@ -130,7 +129,7 @@ def visibility_chart(
     values = "; ".join(f"{name} {_share(row)}" for name, row in rows.items())
     summary = f"Visibility over {len(spans)} spans, {len(gaps)} of them gaps: {values}"
     every = [value for row in rows.values() for value in row]
-    return curves.curves(rows, labels, Axis.of_shares(every), summary, gaps=gaps)
+    return charts.curves(rows, labels, Axis.of_shares(every), summary, gaps=gaps)
 
 
 def places_chart(counted: Sequence[VisibilitySpan | None], spans: Sequence[TimeSpan]) -> Bars:

@@ -14,17 +14,14 @@ from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
+from messor.ledger.event_types import EVENT_TYPES
 from messor.ops.webhooks import deliveries, dispatch, registry
 from messor.ops.webhooks.deliveries import MOST
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import Connection
 
-# Common event types, offered as checkboxes; others can be typed.
-COMMON_TYPES = (
-    "domain.submitted", "domain.approved", "domain.rejected", "domain.suspended",
-    "domain.review_asked", "page.flagged", "friction.detected", "extraction.completed",
-    "ingestion.completed", "ingestion.failed", "discovery.finished", "audit.completed", "records.audited", "schedule.failed",
-)  # fmt: skip
+# Offered as checkboxes; others can be typed.
+COMMON_TYPES = tuple(name for name, each in EVENT_TYPES.items() if each.is_common)
 Action = Callable[[Connection, ConsoleRequest, Webhook], Awaitable[str]]
 
 

@@ -1,8 +1,12 @@
-"""Record readers, one module per kind: `find(page)` returns the records a page states."""
+"""Record kinds, one module each: fields, identity, title, reader, prompt, what is eventful.
+
+`KINDS` lists them in the order in which a page's records are returned. Everything else derives from
+it: JSON Schemas, questions to models, choices of verticals, titles, events, validation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from messor.content.kinds import (
@@ -11,21 +15,24 @@ from messor.content.kinds import (
     event,
     faq,
     funding_program,
+    image,
     offer,
     opening_hours,
     opportunity,
     organisation,
     price_item,
+    product,
+    product_offer,
+    product_variant,
     service,
 )
+from messor.content.kinds.declaration import RecordKind
 from messor.content.records import Record
 from messor.content.view import PageView
 
-Finder = Callable[[PageView], list[Record]]
-
-FINDERS: Mapping[str, Finder] = MappingProxyType(
+KINDS: Mapping[str, RecordKind] = MappingProxyType(
     {
-        module.KIND: module.find
+        module.DECLARATION.name: module.DECLARATION
         for module in (
             contact,
             organisation,
@@ -38,11 +45,21 @@ FINDERS: Mapping[str, Finder] = MappingProxyType(
             funding_program,
             faq,
             event,
+            product,
+            product_offer,
+            product_variant,
+            image,
         )
     }
 )
 
 
-def find_records(page: PageView) -> list[Record]:
-    """Return all records of these kinds that a page states."""
-    return [record for find in FINDERS.values() for record in find(page)]
+def find_records(page: PageView, kinds: Iterable[str] | None = None) -> list[Record]:
+    """Return the records that a page states; of these kinds, or of all but products."""
+    wanted = KINDS.keys() if kinds is None else kinds
+    return [
+        record
+        for kind in KINDS.values()
+        if kind.find is not None and kind.name in wanted
+        for record in kind.find(page)
+    ]

@@ -6,7 +6,7 @@ Only phrases of a fixed table are actions, so that menus are not mistaken for th
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from typing import Literal
 
 from turbohtml import Element
 
@@ -14,8 +14,10 @@ from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS
 from messor.content.kinds.action_words import ACTIONS
 from messor.content.kinds.build import LINKED, VISIBLE, distinct, make
+from messor.content.kinds.declaration import RecordKind
 from messor.content.plain import one_space
 from messor.content.records import Record
+from messor.content.schemas.base import FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "call_to_action"
@@ -31,6 +33,18 @@ _BUTTONS = (
 _MAX_BUTTONS = re.compile(r"btn|button|cta", re.IGNORECASE)
 _ENTRIES = frozenset(("contact", "learn_more"))
 _TRIM = " .!?\u2192\u00bb\u203a>\u25b6\u25ba*|\u2022-\u2013:\u2026"
+
+
+Action = Literal[
+    "book", "buy", "contact", "call", "quote", "sign_up", "trial", "download", "subscribe",
+    "donate", "apply", "learn_more",
+]  # fmt: skip
+
+
+class CallToActionFields(FieldsModel):
+    label: Stated[Text]
+    action: Stated[Action]
+    url: Stated[Link] | None = None
 
 
 def read_action(text: str) -> str | None:
@@ -55,10 +69,11 @@ def find(page: PageView) -> list[Record]:
     """Return the distinct calls to action of a page."""
     found: list[Record] = []
     seen: set[tuple[str, str]] = set()
+    may_be = page.memory.memo(_may_be)
     links = [
         (label, each)
         for each in page.anchors
-        if 1 < len(label := each.text) <= _LONGEST and _may_be(label)
+        if 1 < len(label := each.text) <= _LONGEST and may_be[label]
     ]
     for label, element in (*links, *_buttons(page)):
         key = (one_space(fold(label)), element.attr("href") or "")
@@ -79,10 +94,11 @@ def _buttons(page: PageView) -> list[tuple[str, Element]]:
     found = list({each: None for button in _BUTTONS for each in page.document.select(button)})
     if len(found) > MAX_BUTTONS:
         found = sorted(found, key=page.page.start)[:MAX_BUTTONS]
+    may_be = page.memory.memo(_may_be)
     asking = [
         (label, each)
         for each in found
-        if 1 < len(label := _label(each)) <= _LONGEST and _may_be(label)
+        if 1 < len(label := _label(each)) <= _LONGEST and may_be[label]
     ]
     return sorted(asking, key=lambda pair: page.page.start(pair[1]))
 
@@ -91,7 +107,6 @@ def _label(button: Element) -> str:
     return button.text if button.tag != "input" else button.attr("value") or ""
 
 
-@lru_cache(maxsize=8192)
 def _may_be(label: str) -> bool:
     """Cheap check of the first word."""
     words = label.split(None, 1)
@@ -124,3 +139,17 @@ def _made(page: PageView, element: Element) -> Record | None:
 
 
 NORMALISERS.add("action", read_action)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    CallToActionFields,
+    identity=(("label", "url"), ("label",)),
+    subject="label",
+    find=find,
+    prompt="a button or link that asks the visitor to do something",
+    is_asked_without_vertical=True,
+    normalisers={"action": "action"},
+    derived={"action": "label"},
+    is_linked=True,
+)

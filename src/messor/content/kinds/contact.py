@@ -7,19 +7,35 @@ from __future__ import annotations
 
 from messor.content import phones
 from messor.content.dates import fold
-from messor.content.evidence import EvidencedField
+from messor.content.evidence import EvidencedField, Passage
 from messor.content.items import PageItem
 from messor.content.kinds.build import LINKED, STATED, VISIBLE, distinct, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.visible_contacts import KIND, MAX_CONTACTS, visible_contacts
 from messor.content.links import read_network
 from messor.content.page_type import page_type
-from messor.content.passages import Passage
 from messor.content.places import country_of
 from messor.content.records import Record
+from messor.content.schemas.base import AddressFields, Email, Link, Phone, Stated, Text
 from messor.content.view import PageView
 
 _PEOPLE = frozenset(("Person", "Physician", "Patient"))
 _POINTS = frozenset(("ContactPoint",))
+
+
+class ContactFields(AddressFields):
+    """A person or a place that can be reached, a social profile, or a form."""
+
+    name: Stated[Text] | None = None
+    role: Stated[Text] | None = None
+    email: Stated[Email] | None = None
+    phone: Stated[Phone] | None = None
+    phone_text: Stated[Text] | None = None
+    fax: Stated[Phone] | None = None
+    network: Stated[Text] | None = None
+    profile: Stated[Link] | None = None
+    form_action: Stated[Link] | None = None
+    form_message: Stated[Text] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -130,3 +146,23 @@ def _forms(page: PageView) -> list[Record | None]:
         name = page.attribute(message, "name").field("text", VISIBLE)
         found.append(make(KIND, {"form_action": action, "form_message": name}))
     return found
+
+
+DECLARATION = RecordKind(
+    KIND,
+    ContactFields,
+    identity=(
+        ("email",),
+        ("phone",),
+        ("profile",),
+        ("name", "role"),
+        ("name",),
+        ("form_action",),
+        ("street", "locality"),
+    ),
+    subject="name",
+    titles=("email", "phone", "profile"),
+    find=find,
+    prompt="contact",
+    normalisers=dict.fromkeys(("network", "form_action", "form_message")),
+)

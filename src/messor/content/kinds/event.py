@@ -8,10 +8,12 @@ from messor.content.dates import read_date
 from messor.content.evidence import EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import STATED, VISIBLE, make, property_field, stated_or_visible
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.organisation import address_fields
 from messor.content.labels import Label, labels
 from messor.content.page_type import page_type
 from messor.content.records import Record
+from messor.content.schemas.base import AddressFields, Amount, Currency, Date, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "event"
@@ -34,6 +36,18 @@ _LABELS = {
     " organizador, organizzatore, organisator, organizator, arrangor, организатор",
 }
 _WHEN, _UNTIL, _WHERE, _BY = (frozenset(words.split(", ")) for words in _LABELS.values())
+
+
+class EventFields(AddressFields):
+    name: Stated[Text]
+    start: Stated[Date]
+    end: Stated[Date] | None = None
+    location: Stated[Text] | None = None
+    organiser: Stated[Text] | None = None
+    description: Stated[Text] | None = None
+    price: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    url: Stated[Link] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -100,3 +114,15 @@ def _labelled(
         if label.name in names and len(label.text) < 200:
             return label.passage(page).field(normaliser, VISIBLE)
     return None
+
+
+DECLARATION = RecordKind(
+    KIND,
+    EventFields,
+    identity=(("name", "start"),),
+    subject="name",
+    find=find,
+    prompt="event",
+    normalisers={"start": "date", "end": "date"},
+    is_eventful=True,
+)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from messor.content.kinds.build import VISIBLE, distinct, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.lines import Line
+from messor.content.page_signs import QUESTION_MARKS
 from messor.content.page_type import page_type
-from messor.content.page_type_words import QUESTION_MARKS
 from messor.content.records import Record
+from messor.content.schemas.base import FieldsModel, Stated, Text
 from messor.content.view import PageView
 
 KIND = "faq"
@@ -16,6 +18,11 @@ _MAX_ANSWER_LINES = 40
 _ENOUGH = 3  # questions required on a page that is not an FAQ by type
 _QUESTIONS = frozenset(("Question",))
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "h6", "dt", "summary", "button", "strong"))
+
+
+class FaqFields(FieldsModel):
+    question: Stated[Text]
+    answer: Stated[Text]
 
 
 def find(page: PageView) -> list[Record]:
@@ -83,3 +90,14 @@ def _answer(page: PageView, line: Line) -> list[Line]:
             break
         found.append(following)
     return found
+
+
+DECLARATION = RecordKind(
+    KIND,
+    FaqFields,
+    identity=(("question",),),
+    subject="question",
+    find=find,
+    prompt="faq",
+    normalisers={"answer": "long_text"},
+)

@@ -12,6 +12,7 @@ from messor.content.dates import fold
 from messor.content.evidence import EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, make, property_field, stated_or_visible
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.opportunity import labelled
 from messor.content.kinds.opportunity_words import (
     AMOUNT,
@@ -25,6 +26,7 @@ from messor.content.labels import Label, labels
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.records import Record
+from messor.content.schemas.base import Amount, Currency, Day, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "funding_program"
@@ -32,6 +34,18 @@ _GRANTS = frozenset(("Grant", "MonetaryGrant", "FundingScheme"))
 _MAX_ITEM = 400
 _MAX_ITEMS = 30
 _SILENT = frozenset(("product", "listing", "search", "legal", "login", "cart", "error"))
+
+
+class FundingProgramFields(FieldsModel):
+    name: Stated[Text]
+    funder: Stated[Text] | None = None
+    amount: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    deadline: Stated[Day] | None = None
+    eligibility: Stated[Text] | None = None
+    region: Stated[Text] | None = None
+    description: Stated[Text] | None = None
+    url: Stated[Link] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -121,3 +135,16 @@ def _amount(page: PageView) -> dict[str, EvidencedField | None]:
             field, passage = max(known, key=lambda each: float(each[0].value))
             return {"amount": field, "currency": passage.field("money_currency", VISIBLE)}
     return {}
+
+
+DECLARATION = RecordKind(
+    KIND,
+    FundingProgramFields,
+    identity=(("name",),),
+    subject="name",
+    find=find,
+    prompt="a grant, loan or fund that one can apply for",
+    normalisers={"amount": "money_amount", "eligibility": "long_text"},
+    is_linked=True,
+    is_eventful=True,
+)

@@ -6,7 +6,9 @@ Product prices are read by the product parser, price lists by `price_item`.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field
 
 from messor.content.amounts import MONEY, money_in
 from messor.content.dates import fold, read_date
@@ -14,10 +16,12 @@ from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import GUESSED, VISIBLE, distinct, make, property_field
 from messor.content.kinds.call_to_action import read_action
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.offer_words import CODE, DEAL, FREE, PERCENT_OFF, SAVING, UNTIL
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.records import Record
+from messor.content.schemas.base import Amount, Currency, Day, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "offer"
@@ -28,6 +32,21 @@ _DIGIT = re.compile(r"\d")  # an amount of money needs a digit
 _OFFERS = frozenset(("Offer", "AggregateOffer"))
 _PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
 _SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
+
+
+Percent = Annotated[float, Field(ge=0, le=999)]
+
+
+class OfferFields(FieldsModel):
+    title: Stated[Text]
+    description: Stated[Text] | None = None
+    price: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    discount_percent: Stated[Percent] | None = None
+    discount_amount: Stated[Amount] | None = None
+    code: Stated[Text] | None = None
+    valid_until: Stated[Day] | None = None
+    url: Stated[Link] | None = None
 
 
 def read_code(text: str) -> str | None:
@@ -80,10 +99,11 @@ def _stated(item: PageItem) -> Record | None:
 
 def _visible(page: PageView) -> list[Record]:
     found: list[Record] = []
+    promises = page.memory.memo(_promises)
     for line in page.lines:
         if len(line.text) > _MAX_LINE or line.region in ("nav", "header"):
             continue
-        if not _promises(line.text):
+        if not promises[line.text]:
             continue
         if read_action(line.text) is not None:  # a button repeating the offer
             continue
@@ -95,9 +115,8 @@ def _visible(page: PageView) -> list[Record]:
     return found
 
 
-@lru_cache(maxsize=8192)
 def _promises(text: str) -> bool:
-    """Whether a line promises something; cached, as pages of a site repeat lines."""
+    """Whether a line promises something."""
     folded = fold(text)
     promised = ("%" in folded and PERCENT_OFF.search(folded)) or FREE.search(folded)
     if not promised and _DIGIT.search(text):
@@ -139,3 +158,21 @@ def _later(page: PageView, line: Line) -> EvidencedField | None:
 
 NORMALISERS.add("offer_code", read_code)
 NORMALISERS.add("until", read_until)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    OfferFields,
+    identity=(("title",),),
+    subject="title",
+    find=find,
+    prompt="a reduction, a free first step or a deal that the page promises",
+    is_asked_without_vertical=True,
+    normalisers={
+        "discount_percent": "percent",
+        "discount_amount": "money_amount",
+        "valid_until": "day",
+    },
+    is_linked=True,
+    is_eventful=True,
+)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from messor.content.dates import fold
+from messor.content.evidence import Passage
 from messor.content.hours import is_day, read_days, read_hours, statements
 from messor.content.items import PageItem
 from messor.content.kinds.build import STATED, VISIBLE, distinct, field_of, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.line_hints import times_of
 from messor.content.lines import Line
-from messor.content.passages import Passage
 from messor.content.records import Record
+from messor.content.schemas.base import Day, FieldsModel, Stated, Strict, Time
 from messor.content.view import PageView
 
 KIND = "opening_hours"
@@ -49,6 +52,27 @@ _LABELS = {
 }  # fmt: skip
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+class Span(Strict):
+    """From when to when, in local time; closing before opening means the next day."""
+
+    opens: Time
+    closes: Time
+
+
+class OpeningHoursFields(FieldsModel):
+    """Days with their hours; no span at all means closed."""
+
+    days: Stated[list[Weekday]]
+    hours: Stated[list[Span]] | None = None
+    opens: Stated[Time] | None = None
+    closes: Stated[Time] | None = None
+    valid_from: Stated[Day] | None = None
+    valid_through: Stated[Day] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -149,3 +173,21 @@ def _is_terse(text: str) -> bool:
     words = _WORD.findall(fold(text))
     telling = [word for word in words if not is_day(word)]
     return len(telling) <= 3 + len(words) // 4
+
+
+DECLARATION = RecordKind(
+    KIND,
+    OpeningHoursFields,
+    identity=(("days", "valid_from"), ("days",)),
+    titles=("days",),
+    find=find,
+    prompt="days and the hours at which a place is open on them",
+    normalisers={
+        "days": "days",
+        "hours": "hours",
+        "opens": "time",
+        "closes": "time",
+        "valid_from": "day",
+        "valid_through": "day",
+    },
+)

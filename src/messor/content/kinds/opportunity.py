@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import Literal
 
 from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS, EvidencedField
@@ -16,10 +17,12 @@ from messor.content.kinds.build import (
     property_field,
     stated_or_visible,
 )
+from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.opportunity_words import CLOSES, KINDS, PLACE, WHO
 from messor.content.labels import Label, labels
 from messor.content.page_type import page_type
 from messor.content.records import Record
+from messor.content.schemas.base import Amount, Currency, Day, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "opportunity"
@@ -32,6 +35,25 @@ _APPLY = re.compile(
     r"prihlaska|basvur|заявк|відгукн|откликн)"
 )
 _SILENT = frozenset(("article", "product", "listing", "search", "legal", "login", "cart", "error"))
+
+
+Sort = Literal[
+    "job", "internship", "apprenticeship", "volunteering", "scholarship", "tender", "call", "course"
+]
+
+
+class OpportunityFields(FieldsModel):
+    title: Stated[Text]
+    type: Stated[Sort] | None = None
+    organisation: Stated[Text] | None = None
+    location: Stated[Text] | None = None
+    employment_type: Stated[Text] | None = None
+    published: Stated[Day] | None = None
+    deadline: Stated[Day] | None = None
+    salary: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    description: Stated[Text] | None = None
+    url: Stated[Link] | None = None
 
 
 def read_kind(text: str) -> str | None:
@@ -119,3 +141,16 @@ def _apply_link(page: PageView) -> EvidencedField | None:
 
 
 NORMALISERS.add("opportunity", read_kind)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    OpportunityFields,
+    identity=(("title", "url"), ("title",)),
+    subject="title",
+    find=find,
+    prompt="a job, scholarship, tender or the like that one can apply for",
+    normalisers={"type": "opportunity", "published": "day", "salary": "money_amount"},
+    is_linked=True,
+    is_eventful=True,
+)

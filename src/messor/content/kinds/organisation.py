@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from messor.content import phones
 from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.page_type import page_type
 from messor.content.places import country_of, read_country
 from messor.content.records import Record
+from messor.content.schemas.base import AddressFields, Email, Link, Phone, Stated, Text
 from messor.content.view import PageView
 
 KIND = "organisation"
@@ -59,6 +60,19 @@ _LEGAL = re.compile(
 _YEAR = re.compile(r"^(?:(?:19|20)\d\d|Copyright|by|[-\u2013,.©\s])+\s")
 # Page types on which a site describes itself.
 _OWN = frozenset(("legal", "contact", "about", "home"))
+
+
+class OrganisationFields(AddressFields):
+    name: Stated[Text]
+    legal_name: Stated[Text] | None = None
+    description: Stated[Text] | None = None
+    url: Stated[Link] | None = None
+    email: Stated[Email] | None = None
+    phone: Stated[Phone] | None = None
+    vat_id: Stated[Text] | None = None
+    logo: Stated[Link] | None = None
+    founded: Stated[Text] | None = None
+    price_range: Stated[Text] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -124,10 +138,11 @@ def _printed(page: PageView) -> Record | None:
     name: EvidencedField | None = None
     vat: EvidencedField | None = None
     own = page_type(page).name in _OWN
+    names = page.memory.memo(_names)
     for line in page.lines:
         if len(line.text) > _MAX_LINE or not (own or line.region == "footer" or "©" in line.text):
             continue
-        number, named = _names(line.text)
+        number, named = names[line.text]
         if vat is None and number:
             vat = page.passage(line, number).field("text", VISIBLE)
         if name is None and named:
@@ -137,9 +152,8 @@ def _printed(page: PageView) -> Record | None:
     return make(KIND, {"name": name, "vat_id": vat}, needs=("name",))
 
 
-@lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, str]:
-    """Return the VAT number and company name in a line; cached, as footers recur."""
+    """Return the VAT number and company name in a line."""
     number = _VAT.search(text) if _DIGITS.search(text) and _VAT_LABEL.search(text) else None
     legal = _LEGAL.search(text)
     name = _YEAR.sub("", legal[0]).strip() if legal else ""
@@ -147,3 +161,13 @@ def _names(text: str) -> tuple[str, str]:
 
 
 NORMALISERS.add("country", read_country)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    OrganisationFields,
+    identity=(("name",),),
+    subject="name",
+    find=find,
+    prompt="organisation",
+)

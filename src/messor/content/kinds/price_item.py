@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from messor.content.amounts import money_in
 from messor.content.dates import fold
-from messor.content.evidence import NORMALISERS
+from messor.content.evidence import NORMALISERS, Passage
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, field_of, make, property_field
-from messor.content.lines import Line
+from messor.content.kinds.declaration import RecordKind
+from messor.content.lines import SEAM, Line
 from messor.content.page_type import page_type
-from messor.content.passages import Passage
 from messor.content.products import normalise as _  # noqa: F401 - registers shown_amount
 from messor.content.records import Record
-from messor.content.seams import SEAM
+from messor.content.schemas.base import Amount, Currency, FieldsModel, Stated, Text
 from messor.content.view import PageView
 
 KIND = "price_item"
@@ -65,6 +65,17 @@ _UNITS = {
     "час": "hour", "personne": "person", "persona": "person", "persoon": "person", "osoba": "person",
     "чел": "person", "sitzung": "session", "nutzer": "user", "stuck": "piece", "m²": "m2",
 }  # fmt: skip
+
+
+class PriceItemFields(FieldsModel):
+    """An item of a price list or a menu."""
+
+    name: Stated[Text]
+    description: Stated[Text] | None = None
+    price: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    unit: Stated[Text] | None = None
+    section: Stated[Text] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,3 +235,14 @@ def _section(page: PageView, line: Line) -> Line | None:
 
 
 NORMALISERS.add("unit", read_unit)
+
+
+DECLARATION = RecordKind(
+    KIND,
+    PriceItemFields,
+    identity=(("name", "section"), ("name",)),
+    subject="name",
+    find=find,
+    prompt="an item of a price list or a menu",
+    normalisers={"unit": "unit"},
+)

@@ -7,9 +7,11 @@ import re
 from messor.content.dates import fold
 from messor.content.items import PageItem
 from messor.content.kinds.build import GUESSED, VISIBLE, distinct, make, property_field
+from messor.content.kinds.declaration import RecordKind
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.records import Record
+from messor.content.schemas.base import Amount, Currency, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
 
 KIND = "service"
@@ -29,6 +31,16 @@ _FRAME = re.compile(
     r"categories|search|menu|navigation|footer|social|subscribe|address|adresse|location|avis|temoignages|"
     r"horaires|contacto|contatti|sobre|chi siamo|over ons)(?!\w)"
 )
+
+
+class ServiceFields(FieldsModel):
+    name: Stated[Text]
+    description: Stated[Text] | None = None
+    provider: Stated[Text] | None = None
+    area: Stated[Text] | None = None
+    price: Stated[Amount] | None = None
+    currency: Stated[Currency] | None = None
+    url: Stated[Link] | None = None
 
 
 def find(page: PageView) -> list[Record]:
@@ -97,3 +109,14 @@ def _text_below(page: PageView, line: Line) -> Line | None:
         if len(following.text) >= 30:
             return following
     return None
+
+
+DECLARATION = RecordKind(
+    KIND,
+    ServiceFields,
+    identity=(("name",),),
+    subject="name",
+    find=find,
+    prompt="service",
+    is_eventful=True,
+)

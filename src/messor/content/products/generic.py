@@ -14,13 +14,13 @@ from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
 from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.products.choose import chosen_fields
+from messor.content.products.headings import likeness, words_of
 from messor.content.products.judge import (
     MIN_CONFIDENCE,
     may_sell,
     product_confidence,
     published_confidence,
 )
-from messor.content.products.likeness import likeness, words_of
 from messor.content.products.numbers import read_numbers
 from messor.content.products.parts import (
     read_images,
@@ -33,7 +33,13 @@ from messor.content.products.published import read_meta_fields, read_thing
 from messor.content.products.ranking import Ranking
 from messor.content.products.state import read_state
 from messor.content.products.survey import Survey
-from messor.content.products.things import PublishedThing, offers_of, published_things
+from messor.content.products.things import (
+    Meta,
+    PublishedThing,
+    offers_of,
+    published_things,
+    read_metas,
+)
 from messor.content.products.visible import (
     read_brands,
     read_heading,
@@ -45,7 +51,6 @@ from messor.content.products.visible import (
     read_stock_lines,
 )
 from messor.content.records import Record
-from messor.content.structured.meta import Meta, read_metas
 
 PARSER = "products"
 VERSION = "1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from messor.content.schemas import schema_files
+from messor.content.schemas.files import schema_files
 
 
 def main(folder: Path) -> None:

@@ -60,3 +60,11 @@ class RecordModel(Strict, Generic[Fields]):
     parser: Text
     parser_version: Text
     fields: Fields
+
+
+class AddressFields(FieldsModel):
+    street: Stated[Text] | None = None
+    postal_code: Stated[Text] | None = None
+    locality: Stated[Text] | None = None
+    region: Stated[Text] | None = None
+    country: Stated[Country] | None = None

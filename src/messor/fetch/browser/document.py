@@ -8,8 +8,7 @@ from typing import Any
 from multidict import CIMultiDict
 from playwright.async_api import CDPSession
 
-from messor.fetch.classify import is_html, name_outcome
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, is_html
 from messor.web.unseen import UNSEEN_MARK
 
 RENDERED = "text/html; charset=utf-8"
@@ -29,7 +28,6 @@ def answer_of(event: dict[str, Any]) -> Fetched:
         if field["name"].lower() not in _OF_THE_WIRE
     ]
     return Fetched(
-        Outcome.OK,
         status=event["responseStatusCode"],
         reason=event.get("responseStatusText", ""),
         headers=CIMultiDict(fields),
@@ -69,8 +67,8 @@ def as_rendered(answer: Fetched, html: str | None, most: int) -> Fetched:
     """The response with the rendered document as its body, always in UTF-8."""
     body = None if html is None else html.encode("utf-8", "replace")
     if body is None or len(body) > most:
-        answer.outcome, answer.error_type = Outcome.TOO_LARGE, "too_large"
-        answer.error = f"the document is more than {most} bytes"
+        error = f"the document is more than {most} bytes"
+        answer.result = answer.result.too_large(error, "too_large")
         return answer
     fields = [
         (name, value) for name, value in answer.headers.items() if name.lower() != "content-type"
@@ -79,7 +77,7 @@ def as_rendered(answer: Fetched, html: str | None, most: int) -> Fetched:
     answer.headers, answer.raw_headers = CIMultiDict(fields), _raw(fields)
     answer.body = b"" if html == BARE else body
     answer.size = len(answer.body)
-    return name_outcome(answer)
+    return answer.classify()
 
 
 def _raw(fields: list[tuple[str, str]]) -> tuple[tuple[bytes, bytes], ...]:

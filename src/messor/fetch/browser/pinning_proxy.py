@@ -23,7 +23,6 @@ from messor.fetch.browser.heads import MAX_HEAD, ProxyRequest, parse_request
 from messor.fetch.browser.relay import Streams, carry, reply
 from messor.fetch.browser.traffic import Traffic, place_of
 from messor.fetch.guard import AddressGuard, AddrInfo, GuardedResolver, RefusedAddressError
-from messor.fetch.outcome import Outcome
 from messor.web.suffixes import is_ip_literal
 from messor.web.urls import Url
 
@@ -113,12 +112,12 @@ class PinningProxy:
             traffic.refuse(place, error.strerror or "")
             reply(browser, 403, "Forbidden")
         except TimeoutError:
-            traffic.break_off(place, Outcome.TIMEOUT, "no connection in time", "timeout")
+            traffic.break_off(place, "timeout", "no connection in time")
             reply(browser, 504, "Gateway Timeout")
         except OSError as error:
             reason = error.strerror or str(error)
             kind = "dns" if isinstance(error, _UnknownNameError) else "connect"
-            traffic.break_off(place, Outcome.ERROR, f"{request.url.host}: {reason}", kind)
+            traffic.break_off(place, kind, f"{request.url.host}: {reason}")
             reply(browser, 502, "Bad Gateway")
         else:
             return _depart(traffic, place, browser, host)

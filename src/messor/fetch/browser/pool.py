@@ -18,7 +18,7 @@ from messor.fetch.browser.chromium import Chromium
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.browser.render import Render
 from messor.fetch.browser.traffic import Traffic
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.web.urls import Url
 
 WATCH_SECONDS = 0.5
@@ -184,7 +184,5 @@ class _DeadBrowserError(UnavailableError):
 
 def _late(rendering: Render) -> Fetched:
     if rendering.has_answer:
-        return Fetched(
-            Outcome.TIMEOUT, error="the page did not settle in time", error_type="timeout"
-        )
-    return Fetched(Outcome.TIMEOUT, error="no complete response in time", error_type="timeout")
+        return Fetched(failed("timeout", "the page did not settle in time"))
+    return Fetched(failed("timeout", "no complete response in time"))

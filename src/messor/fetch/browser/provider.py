@@ -15,7 +15,7 @@ from messor.fetch.browser.pinning_proxy import PinningProxy
 from messor.fetch.browser.traffic import Traffic
 from messor.fetch.guard import AddressGuard
 from messor.fetch.http import user_agent
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.politeness.pace import Permit
 from messor.settings import Settings
@@ -57,14 +57,11 @@ class BrowserProvider:
         url = parse(href)
         refusal = "not a web address" if url is None else self._guard.refusal_of_url(url)
         if url is None or refusal is not None:
-            fetched = Fetched(Outcome.REFUSED_ADDRESS, error=refusal, error_type="refused_address")
+            fetched = Fetched(failed("refused_address", refusal))
         else:
             fetched = await self._fetch(url, permit)
         fetched.provider = self.name
-        fetched.sent_at = permit.used_at
-        fetched.began_at = permit.used_at or started
-        fetched.gap, fetched.delay = permit.gap, permit.delay
-        fetched.duration = clock.now() - fetched.began_at
+        fetched.take_times(permit, started)
         return fetched
 
     async def close(self) -> None:
@@ -80,7 +77,7 @@ class BrowserProvider:
             with self._proxy.admitting(traffic) as credential:
                 fetched = await pool.render(url, traffic, credential)
         except UnavailableError as error:
-            fetched = Fetched(Outcome.ERROR, error=str(error), error_type=PROVIDER_FAULT)
+            fetched = Fetched(failed(PROVIDER_FAULT, str(error)))
         finally:
             if traffic.has_departed:
                 permit.finished()

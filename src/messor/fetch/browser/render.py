@@ -20,8 +20,7 @@ from playwright.async_api import TimeoutError as RestlessError
 from messor.fetch.browser.document import answer_of, as_rendered, is_to_be_rendered, read_document
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.browser.traffic import Traffic, place_of
-from messor.fetch.classify import REDIRECTS, is_html, name_outcome
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import REDIRECTS, Fetched, failed, is_html
 from messor.web.urls import Url, parse
 
 # Not needed for the stored document. Frames have documents of their own, which are not stored.
@@ -167,8 +166,8 @@ class Render:
         html = await read_document(self._cdp, self._main_frame, self._max_bytes)
         here = parse(self._page.url)
         if here is None or place_of(here) != self._traffic.lane:
-            self._answer.outcome = Outcome.EMPTY
-            self._answer.error = "the page replaced itself with content from outside the site"
+            error = "the page replaced itself with content from outside the site"
+            self._answer.result = self._answer.result.empty(error)
             return self._answer
         return as_rendered(self._answer, html, self._max_bytes)
 
@@ -186,18 +185,18 @@ class Render:
         if code is None:
             raise error
         if self._answer is not None and code[1] == "ERR_ABORTED":
-            return name_outcome(self._answer)
+            return self._answer.classify()
         kind = "tls" if _TLS_ERROR.match(code[1]) else "protocol"
-        return Fetched(Outcome.ERROR, error=_describe(code[1]), error_type=kind)
+        return Fetched(failed(kind, _describe(code[1])))
 
     def _too_large(self) -> Fetched:
         most = self._limits.traffic_bytes
         sentence = f"the page and its sub-resources are more than {most} bytes"
-        return Fetched(Outcome.TOO_LARGE, error=sentence, error_type="too_large")
+        return Fetched(failed("too_large", sentence))
 
     def _redirected(self, location: str) -> Fetched:
-        answer = self._answer or Fetched(Outcome.REDIRECTED)
-        answer.outcome, answer.location = Outcome.REDIRECTED, location
+        answer = self._answer or Fetched()
+        answer.result = answer.result.redirected(location)
         return answer
 
     async def _route(self, route: Route) -> None:
@@ -273,5 +272,4 @@ class Render:
 
 
 def _truncated() -> Fetched:
-    sentence = "the response ended before it was complete"
-    return Fetched(Outcome.ERROR, error=sentence, error_type="truncated")
+    return Fetched(failed("truncated", "the response ended before it was complete"))

@@ -14,7 +14,7 @@ from typing import Any
 from messor.errors import LeaseLostError
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.guard import WEB_PORTS
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.politeness.pace import Permit
 from messor.web.urls import Url
 
@@ -112,11 +112,16 @@ class Traffic:
         self._count(place).refused += 1
         if len(self._refusals) < MAX_REFUSALS:
             self._refusals.append(f"{place}: {reason}")
-        self._fail(place, Outcome.REFUSED_ADDRESS, reason, "refused_address")
+        self.break_off(place, "refused_address", reason)
 
-    def break_off(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
-        """Record that a host could not be reached or broke the protocol."""
-        self._fail(place, outcome, error, error_type)
+    def break_off(self, place: str, error_type: str, error: str) -> None:
+        """Record that a host could not be reached or broke the protocol.
+
+        Once the lane's host was reached the page itself was requested: later failures concern
+        sub-resources.
+        """
+        if place == self.lane and not self.has_departed and self.failure is None:
+            self.failure = Fetched(failed(error_type, error))
 
     def hold(self, transport: asyncio.WriteTransport) -> None:
         """Track a connection, to be closed when the render ends."""
@@ -141,12 +146,6 @@ class Traffic:
             "refusals": self._refusals,
             "limit": self.limit,
         }
-
-    def _fail(self, place: str, outcome: Outcome, error: str, error_type: str) -> None:
-        # Once the lane's host was reached the page itself was requested: later failures concern
-        # sub-resources.
-        if place == self.lane and not self.has_departed and self.failure is None:
-            self.failure = Fetched(outcome, error=error, error_type=error_type)
 
     def _excess(self, counted: Counter[bool], place: str, *, main: int) -> str | None:
         is_here = place == self.lane

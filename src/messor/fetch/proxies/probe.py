@@ -176,8 +176,8 @@ async def settle(connection: Connection, finding: ProbeResult) -> None:
     row = await connection.fetchrow(SETTLE, finding.proxy_id, finding.error, finding.is_proved)
     if row is None or row["was_active"] == row["is_active"]:
         return
-    kind = "restored" if row["is_active"] else "disabled"
-    logger.info("The proxy %s is %s.", finding.endpoint.name, kind)
+    kind = "proxy.restored" if row["is_active"] else "proxy.disabled"
+    logger.info("The proxy %s is %s.", finding.endpoint.name, kind.removeprefix("proxy."))
     well = "a probe succeeded" if finding.is_proved else "on trial: its next use decides"
     reason = finding.error or well
     await record(connection, [fact(kind, ACTOR, finding.proxy_id, finding.endpoint, reason=reason)])

@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, ip_address
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from messor.errors import UsageError
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 
 PROTOCOLS = ("http", "https", "socks5")
 EXAMPLE = "socks5://user@proxy.example:1080"
@@ -41,9 +41,7 @@ class ProxyError(OSError):
     def as_fetched(self) -> Fetched:
         """The fetch result: retryable, and not counted against the host."""
         return Fetched(
-            Outcome.ERROR,
-            error=str(self),
-            error_type=PROXY_FAULT,
+            failed(PROXY_FAULT, str(self)),
             detail={"at_target": self.at_target, "login": self.login},
         )
 

@@ -132,7 +132,7 @@ def endpoint_of(row: Any) -> ProxyAddress:
 
 def fact(kind: str, actor: str, proxy_id: int, endpoint: ProxyAddress, **data: Any) -> Event:
     """An event about a proxy; it never contains the login."""
-    return Event(f"proxy.{kind}", actor, data={"proxy": proxy_id, "at": endpoint.name, **data})
+    return Event(kind, actor, data={"proxy": proxy_id, "at": endpoint.name, **data})
 
 
 async def add(
@@ -162,7 +162,7 @@ async def add(
             f"{endpoint.url} already exists. To change its password, remove it and add it again."
         )
     known = KnownProxy(**row)
-    await record(connection, [fact("added", actor, known.id, endpoint)])
+    await record(connection, [fact("proxy.added", actor, known.id, endpoint)])
     return known
 
 
@@ -202,7 +202,7 @@ async def get(source: Connection | Database, name: str) -> KnownProxy:
 async def remove(connection: Connection, known: KnownProxy, *, actor: str) -> None:
     """Delete a proxy and its password; its use stays counted by domain and hour."""
     if await connection.fetchval(REMOVE, known.id) is not None:
-        await record(connection, [fact("removed", actor, known.id, known.endpoint)])
+        await record(connection, [fact("proxy.removed", actor, known.id, known.endpoint)])
 
 
 async def switch(
@@ -212,7 +212,7 @@ async def switch(
     row = await connection.fetchrow(SWITCH, known.id, active)
     if row is None:
         raise NotFoundError(f"There is no proxy {known.id}. See: messor proxies list")
-    kind = "enabled" if active else "disabled"
+    kind = "proxy.enabled" if active else "proxy.disabled"
     await record(connection, [fact(kind, actor, known.id, known.endpoint, reason="operator")])
     return KnownProxy(**row)
 

@@ -131,6 +131,9 @@ async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
     gone = [row for row in found if row["now_disabled"]]
     await record(
         connection,
-        [fact("disabled", ACTOR, r["id"], endpoint_of(r), reason=r["last_error"]) for r in gone],
+        [
+            fact("proxy.disabled", ACTOR, r["id"], endpoint_of(r), reason=r["last_error"])
+            for r in gone
+        ],
     )
     return [row["id"] for row in gone]

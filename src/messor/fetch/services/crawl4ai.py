@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from messor.fetch.outcome import Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.breaker import Breaker
 from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
 from messor.fetch.services.options import ServiceSettings
-from messor.fetch.services.outcome import Brought, ReportedPage, failed, failure_at_site, judge
+from messor.fetch.services.outcome import Brought, ReportedPage, failure_at_site, judge
 from messor.fetch.services.service import Contract, RemoteProvider, read_json
 from messor.fetch.services.target import Check
 from messor.store.database import Database
@@ -162,7 +162,7 @@ class Crawl4AI(RemoteProvider):
         if answer.status == 500 and (message := said_by(answer.value)):
             site = failure_at_site(message)
             if site is not None:
-                return Brought(site)
+                return Brought(Fetched(site))
             if _BLOCKED in message:
                 return self._from_message(message, None)
         raise fault_of_status(self.title, answer)
@@ -171,12 +171,12 @@ class Crawl4AI(RemoteProvider):
         """A failed page: because of the site, or of the service."""
         site = failure_at_site(message)
         if site is not None:
-            return Brought(site)
+            return Brought(Fetched(site))
         if status is not None and status >= 400:
             seen = ReportedPage(status=status, html="")
             return Brought(judge(self.title, "", seen, self._settings.max_page_bytes))
         if _BLOCKED in message and _GUESSED not in message:
-            return Brought(failed(Outcome.BLOCKED, f"the site blocked {self.title}", "blocked"))
+            return Brought(Fetched(failed("blocked", f"the site blocked {self.title}")))
         raise ProviderFaultError(
             f"{self.title} could not fetch the page: {one_line(message) or 'no reason given'}",
             of_the_page=_BLOCKED in message,

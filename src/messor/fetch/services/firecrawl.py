@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, FetchResult, failed
 from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.faults import ProviderFaultError, fault_of_status, one_line, said_by
-from messor.fetch.services.outcome import Brought, ReportedPage, failed, failure_at_site, judge
+from messor.fetch.services.outcome import Brought, ReportedPage, failure_at_site, judge
 from messor.fetch.services.service import Contract, RemoteProvider, credits_for, read_json
 
 # An endpoint without that version; every other response comes from one that has it.
@@ -99,7 +99,7 @@ class Firecrawl(RemoteProvider):
         site = _site_failure(code, message)
         if site is not None:
             # Of all failures, only an unresolvable name is charged.
-            return Brought(site, credits=1 if site.error_type == "dns" else 0)
+            return Brought(Fetched(site), credits=1 if site.error_type == "dns" else 0)
         if code in _PAGE_REFUSED:
             raise ProviderFaultError(f"{self.title} rejects this page: {message}", of_the_page=True)
         if answer.status == 200:
@@ -109,19 +109,19 @@ class Firecrawl(RemoteProvider):
         raise fault_of_status(self.title, answer)
 
 
-def _site_failure(code: str, message: str) -> Fetched | None:
+def _site_failure(code: str, message: str) -> FetchResult | None:
     match code:
         case "SCRAPE_DNS_RESOLUTION_ERROR":
-            return failed(Outcome.ERROR, "the host's name does not resolve", "dns")
+            return failed("dns", "the host's name does not resolve")
         case "SCRAPE_SSL_ERROR":
-            return failed(Outcome.ERROR, "the site's certificate is not valid", "tls")
+            return failed("tls", "the site's certificate is not valid")
         case "SCRAPE_TIMEOUT":
-            return failed(Outcome.TIMEOUT, "the site gave no complete response in time", "timeout")
+            return failed("timeout", "the site gave no complete response in time")
         case "SCRAPE_SITE_ERROR":
             site = failure_at_site(f"net::{message}" if message.startswith("ERR_") else message)
-            return site or failed(Outcome.ERROR, "the site could not be read", "connect")
+            return site or failed("connect", "the site could not be read")
     if code.startswith(_NOT_HTML):
-        return failed(Outcome.NOT_HTML, "the page is a file that is not HTML", "not_html")
+        return failed("not_html", "the page is a file that is not HTML")
     return None
 
 

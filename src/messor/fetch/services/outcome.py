@@ -13,8 +13,7 @@ from http import HTTPStatus
 
 from multidict import CIMultiDict
 
-from messor.fetch.classify import REDIRECTS, is_html, name_outcome
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import OK, REDIRECTS, Fetched, FetchResult, Outcome, failed, is_html
 from messor.fetch.services.faults import ProviderFaultError
 from messor.web.urls import canonical, parse
 
@@ -53,25 +52,22 @@ def judge(title: str, requested: str, seen: ReportedPage, cap: int) -> Fetched:
     away = _elsewhere(title, requested, seen.final_url)
     if away is not None:
         status = seen.status if seen.status in REDIRECTS else None
-        return Fetched(Outcome.REDIRECTED, status=status, location=away)
+        return Fetched(OK.redirected(away), status)
     status = 200 if seen.status is None or 300 <= seen.status < 400 else seen.status
     body = (seen.html or "").encode("utf-8", "replace")
     if len(body) > cap:
-        return failed(Outcome.TOO_LARGE, f"the page is more than {cap} bytes", "too_large", status)
+        return Fetched(failed("too_large", f"the page is more than {cap} bytes"), status)
     headers = _headers(seen)
     raw_headers = tuple((name.encode(), text.encode()) for name, text in headers.items())
-    fetched = name_outcome(
-        Fetched(
-            Outcome.OK,
-            status=status,
-            headers=headers,
-            raw_headers=raw_headers,
-            wire=body,
-            body=body,
-            size=len(body),
-            reason=_phrase(status),
-        )
-    )
+    fetched = Fetched(
+        status=status,
+        headers=headers,
+        raw_headers=raw_headers,
+        wire=body,
+        body=body,
+        size=len(body),
+        reason=_phrase(status),
+    ).classify()
     if fetched.outcome is Outcome.NOT_HTML:
         fetched.let_go()  # what a browser shows in place of the file
         fetched.size = 0
@@ -80,21 +76,21 @@ def judge(title: str, requested: str, seen: ReportedPage, cap: int) -> Fetched:
     return fetched
 
 
-def failure_at_site(message: str) -> Fetched | None:
+def failure_at_site(message: str) -> FetchResult | None:
     """The site's failure behind a browser's error text; None when it is not the site's."""
     if _OUT_OF_TIME.search(message):
-        return failed(Outcome.TIMEOUT, "the site gave no complete response in time", "timeout")
+        return failed("timeout", "the site gave no complete response in time")
     found = _NET_ERROR.search(message)
     if found is None or any(part in found[1] for part in _OWN_NETWORK):
         return None
     code = found[1]
     if "TIMED_OUT" in code:
-        return failed(Outcome.TIMEOUT, "the site gave no response in time", "timeout")
+        return failed("timeout", "the site gave no response in time")
     if code.startswith("ERR_NAME_"):
-        return failed(Outcome.ERROR, "the host's name does not resolve", "dns")
+        return failed("dns", "the host's name does not resolve")
     if code.startswith(("ERR_CERT_", "ERR_SSL_")):
-        return failed(Outcome.ERROR, f"the site's certificate is not valid ({code})", "tls")
-    return failed(Outcome.ERROR, f"the site could not be read ({code})", "connect")
+        return failed("tls", f"the site's certificate is not valid ({code})")
+    return failed("connect", f"the site could not be read ({code})")
 
 
 def _elsewhere(title: str, requested: str, final: str | None) -> str | None:
@@ -128,7 +124,3 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return ""
-
-
-def failed(outcome: Outcome, error: str, error_type: str, status: int | None = None) -> Fetched:
-    return Fetched(outcome, status=status, error=error, error_type=error_type)

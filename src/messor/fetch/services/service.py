@@ -15,7 +15,7 @@ from typing import Any
 from messor.core import clock
 from messor.core.logs import room_logger
 from messor.errors import LeaseLostError
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.fetch.services import budget, health, holds
 from messor.fetch.services.answer import ServiceResponse
@@ -100,11 +100,8 @@ class RemoteProvider:
             fetched = await self._fetch_unless_paused(href, permit)
         fetched.provider = self.name
         if fetched.error is not None:
-            fetched.error = self.endpoint.scrub(fetched.error)
-        fetched.sent_at = permit.used_at
-        fetched.began_at = permit.used_at or started
-        fetched.gap, fetched.delay = permit.gap, permit.delay
-        fetched.duration = clock.now() - fetched.began_at
+            fetched.result = fetched.result.explained(self.endpoint.scrub(fetched.error))
+        fetched.take_times(permit, started)
         return fetched
 
     async def _fetch_unless_paused(self, href: str, permit: Permit) -> Fetched:
@@ -129,12 +126,11 @@ class RemoteProvider:
             logger.warning("%s's budget cannot be read: %s", self.title, type(error).__name__)
             return _fault(f"{self.title} was not used: its budget cannot be read at present.")
         if month is None:
-            spent = _fault(
+            return _fault(
                 f"{self.title} was not used: its budget of {settings.monthly_budget} "
-                "for this month is spent."
+                "for this month is spent.",
+                SPENT_SECONDS,
             )
-            spent.retry_after = SPENT_SECONDS
-            return spent
         try:
             permit.use()
         except LeaseLostError:
@@ -228,8 +224,8 @@ def read_json(title: str, answer: ServiceResponse, kind: Any) -> Any:
         ) from error
 
 
-def _fault(sentence: str) -> Fetched:
-    return Fetched(Outcome.ERROR, error=sentence, error_type=PROVIDER_FAULT)
+def _fault(sentence: str, retry_after: float | None = None) -> Fetched:
+    return Fetched(failed(PROVIDER_FAULT, sentence, retry_after))
 
 
 def _site_of(href: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from messor.fetch.guard import AddressGuard, GuardedResolver, RefusedAddressError
-from messor.fetch.outcome import Fetched, Outcome
+from messor.fetch.outcome import Fetched, failed
 from messor.web.suffixes import is_ip_literal
 from messor.web.urls import parse
 
@@ -49,7 +49,7 @@ async def refusal_of(check: Check, href: str) -> Fetched | None:
     try:
         reason = await check(href)
     except OSError:
-        return Fetched(Outcome.ERROR, error="the host's name does not resolve", error_type="dns")
+        return Fetched(failed("dns", "the host's name does not resolve"))
     if reason is None:
         return None
-    return Fetched(Outcome.REFUSED_ADDRESS, error=reason, error_type="refused_address")
+    return Fetched(failed("refused_address", reason))

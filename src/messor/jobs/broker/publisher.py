@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from amqp.exceptions import AMQPError, MessageNacked, NotFound, PreconditionFailed
 from celery import Celery
@@ -15,7 +16,7 @@ from kombu.exceptions import KombuError
 from kombu.messaging import Producer
 
 from messor.errors import UnavailableError
-from messor.jobs.broker.app import QUEUE_PREFIX, TASK, queue_of
+from messor.jobs.broker.app import QUEUE_PREFIX, TASK, build_app, queue_of
 from messor.jobs.broker.options import Options
 from messor.jobs.broker.outbox import Hint
 
@@ -131,3 +132,13 @@ def _away(error: Exception, job_type: str) -> BrokerAwayError:
             f"again once it is deleted: rabbitmqctl delete_queue {name}"
         )
     return BrokerAwayError(f"The broker rejects hints: {error!r}")
+
+
+def hints_waiting(options: Options, job_types: Sequence[str]) -> dict[str, int]:
+    """How many hints wait in each queue, which is created if missing.
+
+    Raises BrokerAwayError with the problem.
+    """
+    with closing(Publisher(build_app(options), options)) as publisher:
+        publisher.declare(job_types)
+        return {job_type: publisher.length(job_type) for job_type in job_types}

@@ -30,6 +30,7 @@ from messor.fetch.tls import verifying_context
 from messor.jobs.faults import JobError
 from messor.jobs.handlers import Effects, Handlers, Result
 from messor.jobs.jobs import Job
+from messor.ledger.errors import Category
 from messor.ledger.events import Event, record
 from messor.ops.webhooks.dispatch import JOB_TYPE
 from messor.ops.webhooks.registry import check_url
@@ -63,7 +64,7 @@ class DeliveryRequest(msgspec.Struct):
 class Refused(Exception):  # noqa: N818 - a finding, not an error of ours
     """The receiver did not accept it; `gone` if it wants no more."""
 
-    def __init__(self, said: str, *, gone: bool = False, category: str = "http") -> None:
+    def __init__(self, said: str, *, gone: bool = False, category: Category = "http") -> None:
         super().__init__(said)
         self.gone = gone
         self.category = category

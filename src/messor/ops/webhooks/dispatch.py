@@ -14,11 +14,10 @@ from messor.core.ids import new_id
 from messor.core.logs import room_logger
 from messor.errors import ConflictError
 from messor.jobs.jobs import NewJob, enqueue
-from messor.ledger import queries
-from messor.ledger.events import Cursor, RecordedEvent
-from messor.ledger.queries import EventFilter
+from messor.ledger.queries import EVENTS, EventFilter, ListedEvent
 from messor.ops.webhooks.registry import Webhook
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
+from messor.store.listing import Position
 
 logger = room_logger(__name__)
 
@@ -48,29 +47,28 @@ async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
     row = await connection.fetchrow(TAKE, webhook_id)
     if row is None:  # another dispatcher has it
         return 0
-    wanted = EventFilter(row["types"] or None, with_audit=True)
-    place = Cursor(row["tx"], row["event_id"])
-    found = await queries.events(connection, wanted, beyond=place, limit=BATCH)
-    if not found:
+    wanted = EventFilter(type=",".join(row["types"]) or None, with_audit=True)
+    after = Position(str(row["tx"]), str(row["event_id"]))
+    found, reached = await EVENTS.select(connection, wanted, "committed", after, BATCH)
+    reached = reached or (found[-1].position if found else None)
+    if reached is None:
         return 0
-    last = found[-1].cursor
-    await enqueue(connection, [_job(row["id"], recorded) for recorded in found])
-    await connection.execute(ADVANCE, row["id"], str(last.tx), last.id)
+    await enqueue(connection, [_job(row["id"], event) for event in found])
+    await connection.execute(ADVANCE, row["id"], reached.value, int(reached.key))
     return len(found)
 
 
-def _job(webhook_id: UUID, recorded: RecordedEvent) -> NewJob:
-    place, event = recorded.cursor, recorded.event
+def _job(webhook_id: UUID, event: ListedEvent) -> NewJob:
     message = {
-        "id": f"evt_{place.tx}-{place.id}",
+        "id": f"evt_{event.id}",
         "type": event.type,
-        "occurred_at": recorded.occurred_at.isoformat(),
+        "occurred_at": event.occurred_at.isoformat(),
         "actor": event.actor,
         "domain_id": None if event.domain_id is None else str(event.domain_id),
         "page_id": event.page_id,
-        "data": event.data or {},
+        "data": event.data,
     }
-    return new_delivery(webhook_id, f"{place.tx}-{place.id}", message)
+    return new_delivery(webhook_id, event.id, message)
 
 
 def new_delivery(webhook_id: UUID, what: str, told: dict[str, Any]) -> NewJob:

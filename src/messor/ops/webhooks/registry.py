@@ -6,7 +6,6 @@ Secrets are stored encrypted and leave only when created, and for signing.
 from __future__ import annotations
 
 import base64
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from messor.errors import NotFoundError, UsageError
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.seal import Seal
 from messor.ledger import queries
+from messor.ledger.event_types import EVENT_TYPES
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.web.suffixes import is_ip_literal
@@ -28,7 +28,6 @@ from messor.web.urls import Url, parse
 MAX_WEBHOOKS = 100  # per installation
 MAX_TYPES = 50
 LONGEST_URL = 2_000
-_TYPE = re.compile(r"[a-z_]{1,40}\.[a-z_]{1,60}")
 
 COLUMNS = """id, url, types, is_active, successes, failures, failure_count, last_success_at,
   last_failure_at, last_error, created_by, created_at"""
@@ -93,8 +92,10 @@ def _is_opened(url: Url, guard: AddressGuard) -> bool:
 
 
 def check_types(types: Sequence[str]) -> list[str]:
-    if len(types) > MAX_TYPES or not all(map(_TYPE.fullmatch, types)):
-        raise UsageError(f"Name at most {MAX_TYPES} event types, such as domain.approved.")
+    unknown = next((each for each in types if each not in EVENT_TYPES), None)
+    if len(types) > MAX_TYPES or unknown is not None:
+        wrong = "" if unknown is None else f" There is no event type {unknown[:60]!r}."
+        raise UsageError(f"Name at most {MAX_TYPES} event types, such as domain.approved.{wrong}")
     return sorted(set(types))
 
 
@@ -115,7 +116,7 @@ async def add(
     secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
     sealed = seal.close(secret, str(webhook_id))
     row = await connection.fetchrow(
-        ADD, webhook_id, target.href, wanted, sealed, str(now.tx), now.id, actor
+        ADD, webhook_id, target.href, wanted, sealed, now.value, int(now.key), actor
     )
     assert row is not None
     made = Webhook(**row)
@@ -145,7 +146,7 @@ async def change(
     """Change the types, deactivate or reactivate."""
     wanted = None if types is None else check_types(types)
     now = await queries.newest(connection)
-    row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, str(now.tx), now.id)
+    row = await connection.fetchrow(CHANGE, webhook_id, wanted, is_active, now.value, int(now.key))
     if row is None:
         raise NotFoundError(f"Unknown webhook {webhook_id}.")
     changed = Webhook(**row)

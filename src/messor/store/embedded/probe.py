@@ -16,7 +16,7 @@ from messor.errors import UnavailableError
 from messor.store.connection import connect
 from messor.store.embedded.folder import ROLE
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 _LIMIT_SECONDS = 10.0
 _NOT_YET = (
@@ -43,7 +43,7 @@ def set_password(dsn: str, verifier: str) -> None:
     in_thread(_execute(dsn, f"ALTER ROLE {ROLE} PASSWORD '{verifier}'"))
 
 
-def in_thread(work: Coroutine[Any, Any, Answer]) -> Answer:
+def in_thread(work: Coroutine[Any, Any, Result]) -> Result:
     """Run in another thread: the caller's may already run an event loop, and loops do not nest."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()

@@ -1,6 +1,7 @@
 """Alembic's environment: async, in schema messor, with lock and statement timeouts."""
 
 import asyncio
+from typing import Any
 
 from alembic import context
 from sqlalchemy import Connection, pool, text
@@ -8,6 +9,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from messor.settings import Settings
 from messor.store.connection import connect
+from messor.store.squashed import take_over
 
 # A migration that cannot get its lock gives up rather than queue every reader behind it. Partitions
 # begin at midnight UTC, regardless of the server's time zone.
@@ -26,11 +28,22 @@ def run(connection: Connection) -> None:
         connection.execute(text(statement))
     _wait_for_turn(connection)
     connection.execute(text("CREATE SCHEMA IF NOT EXISTS messor"))
+    models = _models(connection)
     connection.commit()
-    context.configure(connection=connection, version_table_schema="messor")
+    context.configure(connection=connection, version_table_schema="messor", **models)
     with context.begin_transaction():
         _wait_for_turn(connection)
+        take_over(connection, {one.revision for one in context.script.walk_revisions()})
         context.run_migrations()
+
+
+def _models(connection: Connection) -> dict[str, Any]:
+    """The models, for `alembic` with its file; `messor db upgrade` has none, and no use for them."""
+    if context.config.config_file_name is None:
+        return {}
+    from messor.store.autogenerate import options  # noqa: PLC0415 - it loads the ORM
+
+    return options(connection)
 
 
 def _wait_for_turn(connection: Connection) -> None:

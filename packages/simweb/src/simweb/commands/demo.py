@@ -16,9 +16,9 @@ import click
 from messor.access import links, members
 from messor.access.principal import LOCAL_ADMIN as LOCAL
 from messor.access.roles import Role
-from messor.cli.domains import LOCAL_ADMIN
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.run_workers import crawl_until_idle, work_until_stopped
+from messor.cli.session import LOCAL_ADMIN
 from messor.cli.why import print_explanation
 from messor.core.terminal import say
 from messor.crawl import progress
@@ -32,8 +32,8 @@ from messor.registry import domains as registry
 from messor.registry.domains import Submission
 from messor.registry.submissions import Submitter
 from messor.runtime.process_group import ProcessGroup
-from messor.schedule import clockwork
 from messor.schedule.clockwork import Clockwork
+from messor.schedule.standard import standard_registry
 from messor.settings import AllowedNetworks, Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
@@ -207,7 +207,7 @@ async def _ingestions(settings: Settings, session: Session) -> AsyncIterator[Non
             request = IngestRequest(f"http://{name}/", LOCAL_ADMIN, "light", may_approve=True)
             await ingest(session.database, settings, request)
 
-    orchestrators = clockwork.standard_registry(settings)
+    orchestrators = standard_registry(settings)
     schedule = Clockwork(session.database, orchestrators, asyncio.Event(), repair=session.repair)
     group = ProcessGroup([ExtractionFollower(settings, session), schedule])
     ingesting, running = asyncio.create_task(ingest_all()), asyncio.create_task(group.run())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.output import emit, print_table
+from messor.cli.session import LOCAL_ADMIN
 from messor.scout import candidates, explore, keywords
 from messor.scout.candidates import Candidate
 from messor.scout.engines.registry import hire

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from messor.cli.domain_session import LOCAL_ADMIN
 from messor.cli.run_workers import crawl_until_idle
+from messor.cli.session import LOCAL_ADMIN
 from messor.errors import MessorError
 from messor.extraction import queue
 from messor.extraction.extract import Extractor
@@ -22,9 +22,9 @@ from messor.jobs.handlers import Handlers
 from messor.jobs.runner import Runner as JobRunner
 from messor.jobs.runner import RunnerLimits
 from messor.registry import domains
-from messor.schedule.clockwork import standard_registry
 from messor.schedule.leader import ByHand
 from messor.schedule.runs import ScheduleRunner, begin_by_hand
+from messor.schedule.standard import standard_registry
 from messor.scout import candidates, keywords, tiers, track
 from messor.scout.engines.registry import hire
 from messor.scout.search import Searcher

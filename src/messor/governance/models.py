@@ -1,0 +1,67 @@
+"""Tables: pre-flights and erasure."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from sqlalchemy.orm import Mapped
+
+from messor.store.base import (
+    Base,
+    belongs_to,
+    bigint,
+    check,
+    column,
+    ctext,
+    index,
+    json,
+    smallint,
+    unique,
+    utc,
+    utc_now,
+    uuid_key,
+)
+
+
+class PreflightTable(Base):
+    """A look at a domain before the decision: three requests at most."""
+
+    __tablename__ = "preflights"
+    __table_args__ = (
+        check("(finished_at IS NULL) = (report IS NULL)"),
+        index("preflights_domain", "domain_id, requested_at DESC"),
+        index("preflights_open", "domain_id", "finished_at IS NULL", unique=True),
+    )
+
+    id: Mapped[uuid_key]
+    domain_id: Mapped[UUID] = column(belongs_to("domains.id"))
+    page_id: Mapped[bigint | None]  # its crawl task; NULL when none was needed
+    requested_by: Mapped[str]
+    requested_at: Mapped[utc_now]
+    finished_at: Mapped[utc | None]
+    requests: Mapped[smallint] = column(default="0", check="requests BETWEEN 0 AND 3")
+    report: Mapped[json | None]
+
+
+class ErasureTable(Base):
+    """What must never be kept again; a person by hash alone."""
+
+    __tablename__ = "erasures"
+    __table_args__ = (unique("kind, key"),)
+
+    id: Mapped[uuid_key]
+    kind: Mapped[str] = column(check="kind IN ('domain', 'url', 'person')")
+    key: Mapped[ctext]
+    reason: Mapped[str]
+    erased_by: Mapped[str]
+    created_at: Mapped[utc_now]
+
+
+class ForgottenPageTable(Base):
+    """A purged page; if a visit still brings it, it is purged again."""
+
+    __tablename__ = "forgotten_pages"
+
+    page_id: Mapped[bigint] = column(key=True)
+    logs: Mapped[bool]  # what was logged of it, too
+    forgotten_at: Mapped[utc_now]

@@ -1,1 +1,0 @@
-DROP INDEX messor.http_fetches_time;

@@ -1,1 +1,0 @@
-ALTER TABLE messor.crawl_tasks DROP COLUMN wire_tag;

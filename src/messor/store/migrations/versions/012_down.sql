@@ -1,2 +1,0 @@
-DROP TABLE messor.webhooks;
-DROP TABLE messor.idempotency_keys;

@@ -1,3 +1,0 @@
-DROP INDEX messor.jobs_deliveries;
-DROP TABLE messor.default_views;
-DROP TABLE messor.saved_views;

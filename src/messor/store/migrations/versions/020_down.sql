@@ -1,2 +1,0 @@
-DROP TABLE messor.rankings;
-DROP TABLE messor.corrections;

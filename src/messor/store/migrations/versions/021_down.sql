@@ -1,1 +1,0 @@
-ALTER TABLE messor.serp_results DROP COLUMN is_best;

@@ -1,1 +1,0 @@
-DROP INDEX messor.ai_calls_under_way;

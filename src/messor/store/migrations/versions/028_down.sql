@@ -1,1 +1,0 @@
-ALTER TABLE messor.ingestion_pages DROP planned_at;

@@ -1,1 +1,0 @@
-ALTER TABLE messor.proxies DROP COLUMN trusted;

@@ -12,6 +12,9 @@ from urllib.parse import urlencode
 import msgspec
 
 from messor.api.cursors import Pager
+from messor.frontier.page_queries import PAGES, PageFilter
+from messor.frontier.scans import place_of
+from messor.frontier.task_queries import TASKS, TaskFilter
 from messor.store.database import Database
 
 PLACES = """
@@ -79,9 +82,9 @@ def _console(deep: dict[str, Any]) -> list[Asked]:
         at("/review", submitter="public_user"),
         at("/review", after=waiting),
         at("/tasks", all=1),
-        at("/tasks", all=1, after=half),
+        at("/tasks", all=1, cursor=TASKS.cursor_at(place_of(half), TaskFilter())),
         *(at("/tasks", status=name) for name in ("queued", "crawling", "failed", "paused", "cancelled", "pending", "completed")),
-        at("/tasks", status="crawling", after=half),
+        at("/tasks", status="crawling", cursor=TASKS.cursor_at(place_of(half), TaskFilter(status="crawling"))),
         at("/tasks", domain=LARGEST),
         at("/tasks", domain=LARGEST, status="failed"),
         at("/tasks", domain=LARGEST, status="crawling"),
@@ -120,7 +123,7 @@ def _domain(deep: dict[str, Any]) -> list[Asked]:
         pages += [
             at(base),
             at(f"{base}/pages"),
-            at(f"{base}/pages", after=deep["pages"] // 2),
+            at(f"{base}/pages", cursor=_half(name, deep["pages"])),
             at(f"{base}/pages", outcome="blocked"),
             at(f"{base}/pages", outcome="nothing"),
             at(f"{base}/pages", q="part-6"),
@@ -130,7 +133,7 @@ def _domain(deep: dict[str, Any]) -> list[Asked]:
             at(f"{base}/fetches"),
             at(f"{base}/fetches", outcome="blocked"),
             at(f"{base}/fetches", outcome="nothing"),
-            at(f"{base}/fetches", before=deep["month_ago"]),
+            at(f"{base}/fetches", until=deep["month_ago"]),
             at(f"{base}/settings"),
         ]
     page = f"/pages/{deep['page']}"
@@ -147,11 +150,11 @@ def _api(deep: dict[str, Any]) -> list[Asked]:
         at(f"{base}/domains", q="99", sort="domain"),
         at(f"{base}/review"),
         at(f"{base}/tasks"),
-        at(f"{base}/tasks", cursor=Pager("tasks", None, None, None).write(half)),
+        at(f"{base}/tasks", cursor=TASKS.cursor_at(place_of(half), TaskFilter())),
         *(at(f"{base}/tasks", status=name) for name in ("queued", "crawling", "failed", "paused", "cancelled")),
         at(f"{base}/tasks", domain=LARGEST, status="crawling"),
         at(f"{base}/pages"),
-        at(f"{base}/pages", cursor=Pager("pages", None, None, None, None, None).write(half)),
+        at(f"{base}/pages", cursor=PAGES.cursor_at(place_of(half), PageFilter())),
         at(f"{base}/pages", outcome="blocked"),
         at(f"{base}/pages", outcome="nothing"),
         at(f"{base}/pages", category="product", kind="page"),
@@ -178,6 +181,11 @@ def _api(deep: dict[str, Any]) -> list[Asked]:
         at(f"{base}/batches"),
         at(f"{base}/health"),
     ]  # fmt: skip
+
+
+def _half(name: str, pages: int) -> str:
+    """The cursor in the middle of a domain's pages."""
+    return PAGES.cursor_at(place_of(pages // 2), PageFilter(domain=name))
 
 
 def _listed(text: str) -> list[Any]:

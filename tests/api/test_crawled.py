@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from messor.access.csrf import csrf_token
 from messor.access.roles import Role
 from messor.api.app import SESSION_COOKIE
-from messor.api.models.crawl import TaskStatus
+from messor.frontier.task_queries import TaskStatus
 from messor.governance import intake
 from messor.store import revisions
 from messor.store.database import Database

@@ -45,15 +45,15 @@ async def test_records_are_listed_filtered_and_paged(
     assert [item["id"] for item in everything] == ids[::-1]
     for params in ({}, {"domain": "shop.example"}, {"kind": "product"},
                    {"kind": "product", "domain": "shop.example"},
-                   {"parser": "products", "version": "1"}, {"confidence_from": 0.9},
-                   {"confidence_to": 0.9}, {"state": "all"}):  # fmt: skip
+                   {"parser": "products", "version": "1"}, {"min_confidence": 0.9},
+                   {"max_confidence": 0.9}, {"state": "all"}):  # fmt: skip
         expected = [
             item["id"]
             for item in everything
             if item["kind"] == params.get("kind", item["kind"])
             and item["parser"] == params.get("parser", item["parser"])
-            and params.get("confidence_from", 0) <= item["confidence"]
-            and item["confidence"] <= params.get("confidence_to", 1)
+            and params.get("min_confidence", 0) <= item["confidence"]
+            and item["confidence"] <= params.get("max_confidence", 1)
         ]
         assert [item["id"] for item in await listed(viewer, limit=2, **params)] == expected, params
     assert await listed(viewer, state="removed") == []
@@ -88,7 +88,7 @@ async def test_what_is_refused(viewer: httpx.AsyncClient, shop: Harvest) -> None
         problem(await viewer.get(f"{V}{path}"), 404, "not_found")
     for path in ("/0", "/x", f"/{2**63}"):
         problem(await viewer.get(f"{V}{path}"), 422, "invalid")
-    for params in ({"confidence_from": 2}, {"state": "gone"}, {"limit": 0}, {"kind": ""}):
+    for params in ({"min_confidence": 2}, {"state": "gone"}, {"limit": 0}, {"kind": ""}):
         problem(await viewer.get(V, params=params), 422, "invalid")
     other = (await viewer.get(V, params={"limit": 1})).json()["next"]
     mixed = await viewer.get(V, params={"limit": 1, "kind": "product", "cursor": other})

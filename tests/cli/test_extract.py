@@ -33,19 +33,25 @@ def test_products_and_records_are_listed_and_shown(shop: Messor, tmp_path: Path)
     assert (said.json["pages"], said.json["set_aside"]) == (1, 0)
     (product,) = shop("products", "list", "--domain", "shop.example", "--json").json
     assert (product["price"], product["currency"], product["sku"]) == (19.9, "EUR", "K-1")
-    assert "19.9" in shop("products", "list", "--name", "KETTLE").out
-    assert "No matching products" in shop("products", "list", "--name", "teapot").err
+    assert "19.9" in shop("products", "list", "--q", "KETTLE").out
+    assert "19.9" in shop("products", "list", "--max-price", "20", "--sort", "price").out
+    assert "No matching products" in shop("products", "list", "--min-price", "20").err
+    assert "No matching products" in shop("products", "list", "--q", "teapot").err
     bring(shop, tmp_path, PRODUCT.replace("19.90", "15.00"))
     assert shop("extract", "--processes", "1").code == 0
     shown = shop("products", "show", str(product["id"]), "--json").json
     assert [line["price"] for line in shown["prices"]] == [19.9, 15.0]
-    assert "15.0" in shop("products", "show", str(product["id"])).out
+    assert "price: 15" in shop("products", "show", str(product["id"])).out
+    prices = shop("products", "prices", str(product["id"]), "--json").json
+    assert [line["price"] for line in prices] == [15.0, 19.9]
     (record,) = shop("records", "list", "--kind", "product", "--json").json
     shown = shop("records", "show", str(record["id"]), "--json").json
     assert shown["fields"]["price"]["value"] == 15.0
     assert "15.00" in shown["fields"]["price"]["evidence"]["quote"]
     assert [line["field"] for line in shown["history"]] == [None, "price"]
     assert "json_ld" in shop("records", "show", str(record["id"])).out
+    changes = shop("records", "changes", str(record["id"]), "--json").json
+    assert [line["field"] for line in changes] == ["price", None]
     assert "contact" in shop("records", "list").out
     health = shop("parsers", "health", "--json").json
     assert {(each["kind"], each["alarming"]) for each in health} >= {("product", False)}
@@ -55,7 +61,9 @@ def test_products_and_records_are_listed_and_shown(shop: Messor, tmp_path: Path)
 def test_what_is_not_there_is_said_in_a_sentence(messor: Messor) -> None:
     assert messor("records", "show", "99").code == 4
     assert messor("products", "show", "99").code == 4
-    assert messor("records", "list", "--domain", "nobody.example").code == 4
+    assert "No matching" in messor("records", "list", "--domain", "nobody.example").err
+    assert messor("records", "list", "--domain", "nobody").code == 2
+    assert messor("products", "list", "--min-price", "9", "--max-price", "1").code == 2
     assert messor("replay", "--since", "yesterday").code == 2
     assert messor("replay", "--parser", "nothing").code == 2
     assert messor("parsers", "unpin", "products").code == 4

@@ -1,4 +1,4 @@
-"""Pages on the command line: those that led to nothing."""
+"""Pages on the command line, their snapshots and requests, and those that led to nothing."""
 
 from __future__ import annotations
 
@@ -19,13 +19,22 @@ async def _seed(dsn: str) -> None:
 
 def test_pages_that_led_to_nothing_are_listed(messor: Messor, dsn: str) -> None:
     asyncio.run(_seed(dsn))
-    (page,) = messor("pages", "a.test", "--unproductive", "--json").json
+    (page,) = messor("relevance", "unproductive", "--json").json
     assert page["url"].endswith("/barren")
-    assert page["last_record_at"] is None
-    assert "/barren" in messor("pages", "www.a.test", "--unproductive").out
-    assert messor("pages", "a.test", "--unproductive", "--outcome", "ok").code == 2
+    assert (page["domain"], page["last_record_at"]) == ("a.test", None)
+    assert "/barren" in messor("relevance", "unproductive", "--domain", "www.a.test").out
+    assert "No unproductive" in messor("relevance", "unproductive", "--domain", "b.test").err
 
 
-def test_a_domain_without_such_pages_says_so(messor: Messor, dsn: str) -> None:
-    assert messor("domains", "submit", "b.test").code == 0
-    assert "has no unproductive pages" in messor("pages", "b.test", "--unproductive").err
+def test_pages_snapshots_and_requests_of_a_domain(messor: Messor, dsn: str) -> None:
+    asyncio.run(_seed(dsn))
+    first, second = messor("pages", "a.test", "--q", "re", "--json").json
+    assert {first["url"][-7:], second["url"][-6:]} == {"/barren", "/fresh"}
+    assert {"word_count", "gate", "provider", "url_hash", "title", "depth"} <= first.keys()
+    assert "/fresh" not in messor("pages", "a.test", "--q", "barren").out
+    page = str(first["id"])
+    assert len(messor("snapshots", page, "--json").json) <= 1
+    assert messor("snapshots", "99999").code == 4
+    assert "No matching requests" in messor("fetches", "a.test", "--outcome", "blocked").err
+    for command in ("pages", "fetches"):
+        assert messor(command, "nobody.test").code == 4

@@ -40,7 +40,7 @@ def test_a_batch_with_bad_lines_says_which_and_exits_with_3(shop: Messor, tmp_pa
     told = shop("tasks", "submit", file, "--json").json
     assert (told["accepted"], told["fresh"], told["rejected"]) == (1998, 0, 2)
     assert [line["line"] for line in told["errors"]] == [8, 1502]
-    again = shop("tasks", "batches", "--errors", told["id"], "--json").json
+    again = shop("tasks", "errors", told["id"], "--json").json
     assert again == told["errors"]
 
 

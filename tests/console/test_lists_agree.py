@@ -18,7 +18,9 @@ from messor.cli.main import cli
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Listing
+from messor.verticals import files, verticals
 from tests.console.conftest import Visitor
+from tests.crawling import admit
 
 
 class Place(NamedTuple):
@@ -28,10 +30,31 @@ class Place(NamedTuple):
     command: str | None
     console: str | None
     given: tuple[str, ...] = ()  # filters that path or arguments give
+    owner: tuple[str, ...] = ()  # those that only the arguments and the console's path give
 
 
 PLACES = {
     "domains": Place("/domains", "domains list", "/domains"),
+    "records": Place("/records", "records list", "/records"),
+    "record changes": Place(
+        "/records/{record_id}/changes", "records changes", None, ("record_id",)
+    ),
+    "pages": Place("/pages", "pages", "/domains/shop.example/pages", owner=("domain",)),
+    "snapshots": Place("/pages/{page_id}/snapshots", "snapshots", None, ("page_id",)),
+    "fetches": Place("/fetches", "fetches", "/domains/shop.example/fetches", owner=("domain",)),
+    "flags": Place(
+        "/verticals/{vertical}/flags", "relevance list", "/verticals/funding/flags", ("vertical",)
+    ),
+    "unproductive pages": Place(
+        "/unproductive-pages", "relevance unproductive", "/unproductive-pages"
+    ),
+    "tasks": Place("/tasks", "tasks list", "/tasks"),
+    "batches": Place("/batches", "tasks batches", "/batches"),
+    "batch errors": Place("/batches/{batch_id}/errors", "tasks errors", None, ("batch_id",)),
+    "products": Place("/products", "products list", "/products"),
+    "product prices": Place(
+        "/products/{product_id}/prices", "products prices", None, ("product_id",)
+    ),
     "review queue": Place("/review", "domains queue", "/review"),
     "jobs": Place("/jobs", "jobs list", "/jobs"),
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
@@ -81,7 +104,10 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
         assert inner is not None
         command = inner
     options = {one.name: one for one in command.params if isinstance(one, click.Option)}
-    expected = {*listing.filters.model_fields, "order", "cursor", "limit"} - set(place.given)
+    expected = {*listing.filters.model_fields, "order", "cursor", "limit"} - {
+        *place.given,
+        *place.owner,
+    }
     assert set(options) - {"as_json", "output", "follow"} == expected
     order = options["order"]
     assert isinstance(order.type, click.Choice)
@@ -93,15 +119,20 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place.console])
-async def test_the_console_offers_what_the_listing_declares(name: str, admin: Visitor) -> None:
+async def test_the_console_offers_what_the_listing_declares(
+    name: str, admin: Visitor, database: Database
+) -> None:
     listing, place = LISTINGS[name], PLACES[name]
+    await admit(database, "shop.example")
+    async with database.transaction() as connection:
+        await verticals.apply(connection, files.shipped("funding"), actor="ann")
     page = await admin.get(f"{place.console}?all=1")
     assert page.status == 200
     form = re.search(r'<form class="filters.*?</form>', page.text, re.DOTALL)
     assert form, f"{place.console} has no form of filters"
     names = set(re.findall(r'<(?:select|input)[^>]* name="([^"]+)"', form[0]))
     orders = {"sort"} if len(listing.orders) > 1 else set()
-    assert names == {*listing.filters.model_fields, *orders} - set(place.given)
+    assert names == {*listing.filters.model_fields, *orders} - {*place.given, *place.owner}
     if orders:
         sort = re.search(r'<select[^>]*name="sort".*?</select>', form[0], re.DOTALL)
         assert sort

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from messor.records import queries
-from messor.records.queries import RecordFilter
+from messor.records.queries import RECORDS, RecordFilter
 from messor.store.database import Database
 from tests.console.conftest import Visitor
 from tests.harvested import Harvest, contact_html, open_harvest, product_html, stock_shop
@@ -28,10 +28,17 @@ async def test_records_are_narrowed_down(reviewer: Visitor, shop: Harvest) -> No
     contacts = await reviewer.get("/records?kind=contact")
     assert "hello@shop.example" in contacts.said
     assert "Copper kettle" not in contacts.said
-    for query in ("kind=contact&domain=other.example", "kind=nothing", "parser=amazon", "sure=low"):
+    for query in (
+        "kind=contact&domain=other.example",
+        "kind=nothing",
+        "parser=amazon",
+        "max_confidence=0.4",
+    ):
         assert "No matching records" in (await reviewer.get(f"/records?{query}")).said, query
-    by_parser = await reviewer.get("/records?parser=products&sure=high&domain=SHOP.example")
-    pasted = "/records?parser=products&sure=high&domain=https://www.shop.example/kettle"
+    by_parser = await reviewer.get(
+        "/records?parser=products&min_confidence=0.8&domain=SHOP.example"
+    )
+    pasted = "/records?parser=products&min_confidence=0.8&domain=https://www.shop.example/kettle"
     assert (await reviewer.get(pasted)).text.count("<tr") == by_parser.text.count("<tr") > 1
     assert "Copper kettle" in by_parser.said
     assert "hello@shop.example" not in by_parser.said
@@ -84,24 +91,24 @@ async def test_the_list_goes_on_without_gaps(
     all_ids = {row["id"] for row in await database.fetch("SELECT id FROM messor.records")}
     for wanted in (
         RecordFilter(),
-        RecordFilter(state=None),
+        RecordFilter(state="all"),
         RecordFilter(domain=shop.name),
-        RecordFilter(least=0.1),
+        RecordFilter(min_confidence=0.1),
     ):
         seen: list[int] = []
-        before = None
+        cursor = None
         while True:
-            found = await queries.records(database, wanted, before=before, limit=4)
-            seen += [row.id for row in found.records]
-            before = found.reached
-            if before is None:
+            found = await RECORDS.read(database, wanted, cursor=cursor, limit=4)
+            seen += [row.id for row in found.items]
+            cursor = found.next
+            if cursor is None:
                 break
         assert seen == sorted(all_ids, reverse=True), wanted
     monkeypatch.setattr(queries, "MAX_SCANNED", 5)
-    rare = RecordFilter(kind=None, parser="products", most=0.01)
-    found = await queries.records(database, rare)
-    assert found.records == []
-    assert found.reached is not None, "the stretch ended, the list did not"
+    rare = RecordFilter(parser="products", max_confidence=0.01)
+    found = await RECORDS.read(database, rare)
+    assert found.items == []
+    assert found.next is not None, "the stretch ended, the list did not"
     page = await reviewer.get("/records?parser=amazon")
     assert "No matching records so far" in page.said
     assert "Continue searching" in page.said
@@ -138,7 +145,13 @@ async def test_empty_pages_teach(reviewer: Visitor, database: Database) -> None:
 async def test_records_that_are_not_there(reviewer: Visitor) -> None:
     for path in ("/records/1", "/records/99999999999999999999", "/records/x"):
         assert (await reviewer.get(path)).status == 404, path
-    for query in ("before=x", "before=²", "before=99999999999999999999", "sure=x", "state=x"):
+    for query in (
+        "cursor=x",
+        "cursor=²",
+        "cursor=99999999999999999999",
+        "min_confidence=x",
+        "state=x",
+    ):
         assert (await reviewer.get(f"/records?{query}")).status == 200, query
 
 
@@ -150,7 +163,7 @@ async def test_few_queries_make_a_page(
         await shop.product_id("/pot"),
     )
     for path in (
-        "/records", "/records?domain=shop.example&sure=low", f"/records/{record_id}", "/products",
+        "/records", "/records?domain=shop.example&max_confidence=0.5", f"/records/{record_id}", "/products",
         f"/products/{product_id}", "/products?brand=none", "/parsers", "/search?q=kettle",
         "/domains/shop.example/records",
     ):  # fmt: skip

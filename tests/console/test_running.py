@@ -178,8 +178,9 @@ async def test_a_job_is_shown_in_full_and_called_off(database: Database, admin: 
     assert (await admin.send("/jobs", f"/jobs/{job_id}/cancel")).status == 303
     assert await database.fetchval("SELECT state FROM messor.jobs") == "cancelled"
     assert (await admin.send("/jobs", f"/jobs/{job_id}/cancel")).status == 404
-    for path in ("/jobs/nonsense", f"/jobs/{UUID(int=1)}", "/batches/x", "/tasks?batch=x"):
+    for path in ("/jobs/nonsense", f"/jobs/{UUID(int=1)}", "/batches/x"):
         assert (await admin.get(path)).status == 404
+    assert "Ignored: batch" in (await admin.get("/tasks?batch=x")).said
 
 
 async def test_reviewers_do_not_requeue_and_viewers_do_not_pause(

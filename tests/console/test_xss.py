@@ -13,6 +13,8 @@ from playwright.async_api import Browser, Page
 
 from messor.access.members import Member
 from messor.access.roles import Role
+from messor.frontier.page_queries import PAGES, PageFilter
+from messor.frontier.scans import place_of
 from messor.governance import decisions
 from messor.registry import notes
 from messor.registry.preflights import PreflightReport
@@ -98,8 +100,9 @@ async def plant(database: Database, words: list[str]) -> Planted:
 
 
 async def _all_pages(database: Database, first: int, count: int) -> list[str]:
+    wanted = PageFilter(domain="shop.example")
     return [
-        f"/domains/shop.example/pages?after={after}"
+        f"/domains/shop.example/pages?cursor={PAGES.cursor_at(place_of(after), wanted)}"
         for after in range(first - 1, first + count, 50)
     ]
 

@@ -21,9 +21,9 @@ from tests.harvested import Harvest, add_trial, open_harvest
 KINDS = ("product", "product_offer", "product_variant", "image", "contact")
 REFLECTED = (
     ("/records", "kind"), ("/records", "domain"), ("/records", "parser"), ("/products", "brand"),
-    ("/products", "category"), ("/products", "price_from"), ("/products", "domain"),
+    ("/products", "category"), ("/products", "min_price"), ("/products", "domain"),
     ("/parsers", "parser"), ("/search", "q"), ("/search?q=x", "kind"), ("/search?q=x", "brand"),
-    ("/search?q=x", "after"), ("/products", "after"),
+    ("/search?q=x", "after"), ("/products", "cursor"),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from messor.archive.snapshot_content import read_body
 from messor.crawl.images import MAX_BYTES
 from messor.governance import erasure
-from messor.records import image_rows
+from messor.records import product_queries
 from messor.schedule.orchestrators import RunPosition
 from messor.schedule.standard import imaging
 from simweb import SimResponse
@@ -104,8 +104,11 @@ async def test_pictures_are_fetched_kept_by_hash_and_measured(tmp_path: Path, ds
         assert found["/same.png"]["image_path"] == first["image_path"]
         assert "not belong to an approved domain" in found[OTHER]["refusal"]
         async with b.opened() as database:
-            kept = await image_rows.image(database, first["id"])
-        place = (kept["segment"], kept["segment_offset"], kept["segment_length"])
+            kept = await product_queries.image(database, first["id"])
+        assert kept.segment is not None
+        assert kept.segment_offset is not None
+        assert kept.segment_length is not None
+        place = (kept.segment, kept.segment_offset, kept.segment_length)
         assert read_body(b.settings.data_dir / "archive", *place) == png(800, 600)
         # Once is enough, and they are nobody's pages.
         await b.crawl(24 * 400)

@@ -12,8 +12,14 @@ import pytest
 
 from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
-from messor.frontier import batches, control
+from messor.frontier import batch_queries, batches, control
 from messor.frontier.batch_lines import MAX_LINE, BadLine, BatchItem, Line, LineReader, guess_format
+from messor.frontier.batch_queries import (
+    BATCH_ERRORS,
+    BATCHES,
+    BatchErrorFilter,
+    BatchFilter,
+)
 from messor.frontier.batches import BatchReport, BatchSubmitter
 from messor.frontier.control import Scope
 from messor.store.database import Database
@@ -63,10 +69,11 @@ async def test_ten_thousand_lines_with_bad_ones_among_them(database: Database) -
     assert set(reasons(report)) == set(bad)
     assert "messor domains submit nobody.test" in reasons(report)[4_999]
     assert len(await rows(database)) == 9_996
-    assert await batches.errors_of(database, report.id) == report.errors
-    (batch,) = await batches.listing(database)
-    assert (batch["lines"], batch["accepted"], batch["rejected"]) == (10_000, 9_996, 4)
-    assert batch["finished_at"] is not None
+    wanted = BatchErrorFilter(batch_id=report.id)
+    assert [line async for line in BATCH_ERRORS.all(database, wanted)] == report.errors
+    (batch,) = (await BATCHES.read(database, BatchFilter())).items
+    assert (batch.lines, batch.accepted, batch.rejected) == (10_000, 9_996, 4)
+    assert batch.finished_at is not None
     event = await database.fetchrow("SELECT actor, data ->> 'accepted' AS n FROM messor.events")
     assert event is not None
     assert tuple(event) == ("tester", "9996")
@@ -253,8 +260,8 @@ async def test_a_source_that_breaks_off_keeps_what_was_in(database: Database) ->
         await BatchSubmitter(database, actor="tester").submit(
             lines(), name="n", source="s", form="lines"
         )
-    (batch,) = await batches.listing(database)
-    assert (batch["accepted"], batch["finished_at"]) == (1_000, None)
+    (batch,) = (await BATCHES.read(database, BatchFilter())).items
+    assert (batch.accepted, batch.finished_at) == (1_000, None)
 
 
 def test_csv_without_a_header_is_refused_as_a_whole() -> None:
@@ -286,4 +293,4 @@ def test_the_format_is_guessed(name: str, head: bytes, form: str) -> None:
 
 async def test_an_unknown_batch_is_not_found(database: Database) -> None:
     with pytest.raises(NotFoundError, match="messor tasks batches"):
-        await batches.errors_of(database, new_id())
+        await batch_queries.batch(database, new_id())

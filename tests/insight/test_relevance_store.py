@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from messor.ai import Subject
 from messor.errors import ConflictError, NotFoundError
 from messor.insight.relevance import Flagger, PageText, RelevanceFlag, store
+from messor.insight.relevance.queries import (
+    FLAGS,
+    UNPRODUCTIVE_PAGES,
+    FlagFilter,
+    UnproductiveFilter,
+)
 from messor.insight.relevance.store import ReviewDecision
-from messor.insight.relevance.unproductive import put_off, unproductive
+from messor.insight.relevance.unproductive import put_off
 from messor.store.database import Database
 from simweb.services.model import ModelStandIn, Mood
 from tests.ai.ai_bench import KEY, bench
@@ -156,11 +164,39 @@ async def test_reviewers_are_shown_what_is_nearest_to_even(database: Database) -
     pages = [await new_page(database, domain.id, f"p{n}") for n in range(3)]
     for page_id, score in zip(pages, (0.9, 0.55, 0.2), strict=True):
         await kept(database, page_id, replace(SEEN, score=score))
-    assert [row.page_id for row in await store.borderline(database, TOPIC)] == [
-        pages[1], pages[2], pages[0]
-    ]  # fmt: skip
+    waiting = FlagFilter(vertical=TOPIC.name, reviewed=False)
+    assert await flagged(database, waiting) == [pages[1], pages[2], pages[0]]
     await decided(database, pages[1], relevant=True)
-    assert [row.page_id for row in await store.borderline(database, TOPIC)] == [pages[2], pages[0]]
+    assert await flagged(database, waiting) == [pages[2], pages[0]]
+    for given, expected in (
+        ({}, 3), ({"reviewed": True}, 1), ({"state": "irrelevant"}, 0), ({"domain": "a.test"}, 3),
+        ({"domain": "b.test"}, 0), ({"vertical": "other"}, 0),
+    ):  # fmt: skip
+        wanted = FlagFilter.model_validate({"vertical": TOPIC.name, **given})
+        assert len(await flagged(database, wanted)) == expected, given
+    await database.fetch(
+        "UPDATE messor.page_flags SET relevant = NULL WHERE page_id = $1", pages[0]
+    )
+    undecided = FlagFilter(vertical=TOPIC.name, state="undecided")
+    assert await flagged(database, undecided) == [pages[0]]
+
+
+async def count_without(database: Database, domain_id: UUID, kind: str) -> int:
+    """How many pages would be put off if only records of this kind counted."""
+    counted = 0
+    with suppress(RolledBackError):
+        async with database.transaction() as connection:
+            counted = await put_off(connection, domain_id=domain_id, kinds=[kind])
+            raise RolledBackError
+    return counted
+
+
+class RolledBackError(Exception):
+    """Ends a transaction without effect."""
+
+
+async def flagged(database: Database, wanted: FlagFilter) -> list[int]:
+    return [flag.page_id async for flag in FLAGS.all(database, wanted)]
 
 
 async def test_a_model_tips_what_is_borderline_if_its_quote_is_there(database: Database) -> None:
@@ -207,17 +243,21 @@ async def test_urls_that_lead_to_nothing_are_looked_at_rarely(database: Database
         (stale, "removed", 120),
     ):
         await database.fetch(NEW_RECORD, page_id, domain.id, state, timedelta(days=age))
-    found = await unproductive(database, domain_id=domain.id)
-    assert [page.page_id for page in found] == [barren, stale]
-    wanted = await unproductive(database, kinds=["funding_program"])
-    assert [page.page_id for page in wanted] == [barren, stale, rich, lately]
+    other = await admit(database, "https://b.test/")
+    elsewhere = await new_page(database, other.id, "elsewhere")
+    found = await UNPRODUCTIVE_PAGES.read(database, UnproductiveFilter())
+    assert [page.page_id for page in found.items] == [barren, stale, elsewhere]
+    found = await UNPRODUCTIVE_PAGES.read(database, UnproductiveFilter(domain="a.test"))
+    assert [page.page_id for page in found.items] == [barren, stale]
+    assert await count_without(database, domain.id, "funding_program") == 4
     async with database.transaction() as connection:
+        assert await put_off(connection, domain_id=other.id) == 1
         assert await put_off(connection) == 2
         assert await put_off(connection) == 0
     later = await database.fetch(
         "SELECT page_id FROM messor.crawl_tasks WHERE due_at > messor.clock() + interval '80 days'"
     )
-    assert sorted(row["page_id"] for row in later) == [barren, stale]
+    assert sorted(row["page_id"] for row in later) == [barren, stale, elsewhere]
     await database.fetch(
         "UPDATE messor.crawl_tasks SET crawl_frequency = '1 day', due_at = messor.clock()"
     )

@@ -38,7 +38,7 @@ LISTS: Mapping[str, tuple[str, ...]] = {
         "sort",
     ),
     "review": ("q", "submitter_type", "sort"),
-    "tasks": ("domain", "status", "batch"),
+    "tasks": ("q", "domain", "outcome", "kind", "batch", "status"),
 }
 
 # $1 is the viewer: their own views, and shared ones of others.

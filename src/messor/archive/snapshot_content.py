@@ -1,4 +1,4 @@
-"""Reads snapshots of a page: their text, their bytes, and the difference between two."""
+"""Reads the content of snapshots: their text, their bytes, and the difference between two."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from isal import isal_zlib
@@ -26,46 +25,11 @@ _REVISIT = b"WARC/1.1\r\nWARC-Type: revisit"
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
 _ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
 
-_COLUMNS = """s.id, s.page_id, p.url, encode(s.content_hash, 'hex') AS content_hash,
-  encode(s.data_hash, 'hex') AS data_hash, encode(s.raw_hash, 'hex') AS raw_hash, s.size,
-  s.status_code, s.provider, s.content_type, s.title, s.description, s.language, s.verdict,
-  s.reader_version, s.crawled_at"""
-
-LISTING = f"""
-SELECT {_COLUMNS} FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
- WHERE s.page_id = $1 AND ($2::bigint IS NULL OR s.id < $2) ORDER BY s.id DESC LIMIT $3
-"""
-GET = f"""
-SELECT {_COLUMNS} FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
- WHERE s.id = $1
-"""
 MARKDOWN = "SELECT markdown FROM messor.snapshot_texts WHERE snapshot_id = $1"
 WHERE = """
 SELECT g.name, s.segment_offset, s.segment_length, s.misfiled_at FROM messor.page_snapshots s
   JOIN messor.segments g ON g.id = s.segment_id WHERE s.id = $1
 """
-
-
-@dataclass(frozen=True, slots=True)
-class KeptSnapshot:
-    """A snapshot without its content."""
-
-    id: int
-    page_id: int
-    url: str
-    content_hash: str
-    data_hash: str
-    raw_hash: str
-    size: int
-    status_code: int
-    provider: str
-    content_type: str | None
-    title: str | None
-    description: str | None
-    language: str | None
-    verdict: str | None
-    reader_version: int
-    crawled_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +40,6 @@ class TextDifference:
     removed: int
     diff: str  # unified, three lines of context
     is_cut: bool  # one of the texts is too long to be compared whole
-
-
-async def snapshots(
-    source: Connection | Database, page_id: int, *, before: int | None = None, limit: int = 50
-) -> list[KeptSnapshot]:
-    """The snapshots of a page, newest first."""
-    return [KeptSnapshot(**row) for row in await source.fetch(LISTING, page_id, before, limit)]
-
-
-async def snapshot(source: Connection | Database, snapshot_id: int) -> KeptSnapshot:
-    row = await source.fetchrow(GET, snapshot_id)
-    if row is None:
-        raise NotFoundError(f"There is no snapshot {snapshot_id}.")
-    return KeptSnapshot(**row)
 
 
 async def markdown(source: Connection | Database, snapshot_id: int) -> str:

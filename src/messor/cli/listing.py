@@ -7,7 +7,7 @@ are those of the API and the console.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -105,10 +105,14 @@ def show_list(
     row: Callable[[Item], Sequence[Any]],
     *,
     empty: str,
+    check: Callable[[Database], Awaitable[object]] | None = None,
 ) -> None:
-    """Print the list that the options ask for; `empty` is said when nothing matches."""
+    """Print the list that the options ask for; `empty` is said when nothing matches.
+
+    `check` raises where what the list belongs to does not exist.
+    """
     as_json = given.pop("as_json")
-    items, following = run(_read(listing, given))
+    items, following = run(_read(listing, given, check))
     if as_json:
         print_json([_data(item) for item in items])
     elif items:
@@ -120,9 +124,13 @@ def show_list(
 
 
 async def _read(
-    listing: Listing[Item, Any], given: dict[str, Any]
+    listing: Listing[Item, Any],
+    given: dict[str, Any],
+    check: Callable[[Database], Awaitable[object]] | None,
 ) -> tuple[list[Item], str | None]:
     async with open_session(Settings(), pool_size=1) as session:
+        if check is not None:
+            await check(session.database)
         return await read_list(listing, session.database, given)
 
 

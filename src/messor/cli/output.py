@@ -24,6 +24,7 @@ from messor.core.terminal import escaped, say, shown
 from messor.errors import UsageError
 
 OUTPUT = "messor.output"
+_ENCODER = msgspec.json.Encoder(enc_hook=str, decimal_format="number")
 _BREAKS = re.compile(r"\s*[\n\t]\s*")
 
 Result = TypeVar("Result")
@@ -106,7 +107,7 @@ def print_json(value: Any) -> None:
 
 
 def _as_json(value: Any) -> str:
-    return escaped(msgspec.json.encode(value, enc_hook=str).decode())
+    return escaped(_ENCODER.encode(value).decode())
 
 
 def print_item(

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from messor.archive.snapshot_content import read_body
-from messor.cli.domain_session import domain_id_of
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import with_database
-from messor.core.terminal import say
 from messor.errors import NotFoundError
-from messor.records import image_rows, lists
+from messor.records import product_queries, queries
+from messor.records.product_queries import (
+    PRODUCT_PRICES,
+    PRODUCTS,
+    FullProduct,
+    Image,
+    ObservedPrice,
+    PriceFilter,
+    Product,
+)
+from messor.records.queries import (
+    RECORD_CHANGES,
+    RECORDS,
+    ChangeFilter,
+    FullRecord,
+    ListedRecord,
+    RecordChange,
+    RecordField,
+)
 from messor.settings import Settings
-from messor.store.session import open_session
+from messor.store.database import Database
 
-RECORDS = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
-PRODUCTS = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
-PRICES = ("seen", "price", "currency", "availability", "cause")
-HISTORY = ("when", "state", "cause", "field", "before", "after")
-FIELDS = ("field", "value", "confidence", "method", "quote")
+RECORD_HEAD = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
+PRODUCT_HEAD = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
+PRICE_HEAD = ("seen", "price", "currency", "availability", "cause")
+CHANGE_HEAD = ("when", "state", "cause", "field", "before", "after")
+FIELD_HEAD = ("field", "value", "confidence", "method", "quote")
+DETAILS = ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating")
 
-STATE = click.option(
-    "--state", type=click.Choice(("current", "removed", "all")), default="current",
-    show_default=True, help="Records currently on their page, removed ones, or all.",
-)  # fmt: skip
-LIMIT = click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
-                     help="Maximum number of rows.")  # fmt: skip
 ID = click.IntRange(1, 2**63 - 1)
-AFTER = click.option("--after", default=0, metavar="ID", type=click.IntRange(0, 2**63 - 1),
-                     help="Continue after this id.")  # fmt: skip
 
 
 @click.group()
@@ -46,33 +57,35 @@ def records() -> None:
 
 
 @records.command(name="list")
-@click.option("--domain", help="Only this domain.")
-@click.option("--kind", help="Only this kind: product, contact, offer, event …")
-@click.option(
-    "--min-confidence",
-    "least",
-    default=0.0,
-    type=click.FloatRange(0, 1),
-    help="Minimum confidence, 0 to 1.",
-)
-@STATE
-@AFTER
-@LIMIT
-@json_option
-def list_records(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
-    """List records, oldest first.
+@list_options(RECORDS)
+def list_records(**given: Any) -> None:
+    """List records.
 
     \b
     Example:
       messor records list --kind funding_program --min-confidence 0.8
     """
-    rows = run(_listed(lists.records, domain, state, filters))
-    if as_json:
-        print_json(rows)
-    elif rows:
-        print_table(RECORDS, [_record_row(row) for row in rows])
-    else:
-        say("No matching records.")
+    show_list(RECORDS, given, RECORD_HEAD, _record_row, empty="No matching records.")
+
+
+@records.command(name="changes")
+@click.argument("record_id", type=ID)
+@list_options(RECORD_CHANGES, without=("record_id",))
+def list_changes(record_id: int, **given: Any) -> None:
+    """List the changes of a record and its fields.
+
+    \b
+    Example:
+      messor records changes 17
+    """
+    show_list(
+        RECORD_CHANGES,
+        {"record_id": record_id, **given},
+        CHANGE_HEAD,
+        _change_row,
+        empty="No changes.",
+        check=lambda database: queries.record(database, record_id),
+    )
 
 
 @records.command(name="show")
@@ -85,19 +98,23 @@ def show_record(record_id: int, as_json: bool) -> None:
     Example:
       messor records show 17 --json
     """
-    found = run(with_database(lambda database: lists.record(database, record_id)))
+
+    async def read(database: Database) -> tuple[FullRecord, list[RecordChange]]:
+        found = await queries.record(database, record_id)
+        wanted = ChangeFilter(record_id=record_id)
+        return found, [change async for change in RECORD_CHANGES.all(database, wanted)][::-1]
+
+    found, history = run(with_database(read))
     if as_json:
-        print_json(found)
+        print_json({**asdict(found), "history": [asdict(change) for change in history]})
         return
-    emit(f"{found['kind']} {found['id']}: {found['url']}")
+    emit(f"{found.kind} {found.id}: {found.url}")
     emit(
-        f"{found['state']}, confidence {found['confidence']:.2f}, by {found['parser']}"
-        f" {found['parser_version']}, snapshot {found['snapshot_id']}"
+        f"{found.state}, confidence {found.confidence:.2f}, by {found.parser}"
+        f" {found.parser_version}, snapshot {found.snapshot_id}"
     )
-    print_table(FIELDS, [_field_row(name, field) for name, field in found["fields"].items()])
-    print_table(
-        HISTORY, [tuple(_cut(v) for v in list(line.values())[:6]) for line in found["history"]]
-    )
+    print_table(FIELD_HEAD, [_field_row(name, field) for name, field in found.fields.items()])
+    print_table(CHANGE_HEAD, [_change_row(change) for change in history])
 
 
 @click.group()
@@ -112,27 +129,38 @@ def products() -> None:
 
 
 @products.command(name="list")
-@click.option("--domain", help="Only this domain.")
-@click.option("--availability", help="Only this availability: in_stock, out_of_stock …")
-@click.option("--name", help="Only products whose name contains this text.")
-@STATE
-@AFTER
-@LIMIT
-@json_option
-def list_products(domain: str | None, state: str, as_json: bool, **filters: Any) -> None:
-    """List products, oldest first.
+@list_options(PRODUCTS)
+def list_products(**given: Any) -> None:
+    """List products.
+
+    Ordering by price or rating lists only products that state it.
 
     \b
     Example:
-      messor products list --name kettle
+      messor products list --q kettle --max-price 50 --currency EUR
+      messor products list --domain shop.example --sort price
     """
-    rows = run(_listed(lists.products, domain, state, filters))
-    if as_json:
-        print_json(rows)
-    elif rows:
-        print_table(PRODUCTS, [_product_row(row) for row in rows])
-    else:
-        say("No matching products.")
+    show_list(PRODUCTS, given, PRODUCT_HEAD, _product_row, empty="No matching products.")
+
+
+@products.command(name="prices")
+@click.argument("product_id", type=ID)
+@list_options(PRODUCT_PRICES, without=("product_id",))
+def list_prices(product_id: int, **given: Any) -> None:
+    """List the price history of a product: one row per change of price or availability.
+
+    \b
+    Example:
+      messor products prices 4
+    """
+    show_list(
+        PRODUCT_PRICES,
+        {"product_id": product_id, **given},
+        PRICE_HEAD,
+        _price_row,
+        empty="No prices.",
+        check=lambda database: product_queries.product(database, product_id),
+    )
 
 
 @products.command(name="show")
@@ -145,25 +173,23 @@ def show_product(product_id: int, as_json: bool) -> None:
     Example:
       messor products show 4
     """
-    found = run(with_database(lambda database: lists.product(database, product_id)))
+
+    async def read(database: Database) -> tuple[FullProduct, list[ObservedPrice]]:
+        found = await product_queries.product(database, product_id)
+        wanted = PriceFilter(product_id=product_id)
+        return found, [price async for price in PRODUCT_PRICES.all(database, wanted)][::-1]
+
+    found, prices = run(with_database(read))
     if as_json:
-        print_json(found)
+        print_json({**asdict(found), "prices": [asdict(price) for price in prices]})
         return
-    emit(f"{found['product_name'] or '(no name)'}: {found['url']}")
-    for name in ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating"):
-        if found[name] is not None:
-            emit(f"{name}: {found[name]}")
-    emit(
-        f"{found['state']}, changed {found['updated_at']:%Y-%m-%d %H:%M}, record {found['record_id']}"
-    )
-    print_table(
-        PRICES,
-        [
-            (line["seen_at"], line["price"], line["currency"], line["availability"], line["cause"])
-            for line in found["prices"]
-        ],
-    )
-    for image in found["images"]:
+    emit(f"{found.product_name or '(no name)'}: {found.url}")
+    for name in DETAILS:
+        if getattr(found, name) is not None:
+            emit(f"{name}: {getattr(found, name)}")
+    emit(f"{found.state}, changed {found.updated_at:%Y-%m-%d %H:%M}, record {found.record_id}")
+    print_table(PRICE_HEAD, [_price_row(price) for price in prices])
+    for image in found.images:
         emit(_image_line(image))
 
 
@@ -179,62 +205,60 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
     Example:
       messor products image 12 --save lamp.jpg
     """
-    found = run(with_database(lambda database: image_rows.image(database, image_id)))
+    found = run(with_database(lambda database: product_queries.image(database, image_id)))
     if save is not None:
-        if found["segment"] is None:
+        segment, offset, length = found.segment, found.segment_offset, found.segment_length
+        if segment is None or offset is None or length is None:
             raise NotFoundError(f"Image {image_id} was not downloaded, or not kept.")
-        location = (found["segment"], found["segment_offset"], found["segment_length"])
-        save.write_bytes(read_body(Settings().data_dir / "archive", *location))
+        save.write_bytes(read_body(Settings().data_dir / "archive", segment, offset, length))
     if as_json:
         print_json(found)
         return
     emit(_image_line(found))
 
 
-def _image_line(image: dict[str, Any]) -> str:
-    line = f"{image['image_type']} {image['id']}: {image['image_url']}"
-    if image["width"] is not None:
-        size = f"{image['width']}x{image['height']}"
-        return f"{line} ({image['media_type']}, {size}, {image['file_size']} bytes)"
-    return f"{line} ({image['refusal']})" if image["refusal"] else line
+def _image_line(image: Image) -> str:
+    line = f"{image.image_type} {image.id}: {image.image_url}"
+    if image.width is not None:
+        size = f"{image.width}x{image.height}"
+        return f"{line} ({image.media_type}, {size}, {image.file_size} bytes)"
+    return f"{line} ({image.refusal})" if image.refusal else line
 
 
-async def _listed(
-    query: Any, domain: str | None, state: str, filters: dict[str, Any]
-) -> list[dict[str, Any]]:
-    async with open_session(Settings(), pool_size=1) as session:
-        filters["domain_id"] = await domain_id_of(session.database, domain)
-        filters["state"] = None if state == "all" else state
-        found: list[dict[str, Any]] = await query(session.database, **filters)
-        return found
-
-
-def _record_row(row: dict[str, Any]) -> tuple[Any, ...]:
-    data = ", ".join(str(value) for value in list(row["data"].values())[:3])
+def _record_row(row: ListedRecord) -> tuple[Any, ...]:
+    data = ", ".join(str(value) for value in list(row.data.values())[:3])
     return (
-        row["id"], row["kind"], f"{row['confidence']:.2f}", row["state"],
-        f"{row['parser']} {row['parser_version']}", row["last_seen"], _cut(data), row["url"],
+        row.id, row.kind, f"{row.confidence:.2f}", row.state,
+        f"{row.parser} {row.parser_version}", row.last_seen, _cut(data), row.url,
     )  # fmt: skip
 
 
-def _product_row(row: dict[str, Any]) -> tuple[Any, ...]:
+def _change_row(change: RecordChange) -> tuple[Any, ...]:
+    before, after = _cut(change.before), _cut(change.after)
+    return change.changed_at, change.state, change.cause, change.field, before, after
+
+
+def _product_row(row: Product) -> tuple[Any, ...]:
     return (
-        row["id"], row["price"], row["currency"], row["availability"], row["sku"],
-        row["updated_at"], _cut(row["product_name"]), row["url"],
+        row.id, row.price, row.currency, row.availability, row.sku, row.updated_at,
+        _cut(row.product_name), row.url,
     )  # fmt: skip
 
 
-def _field_row(name: str, field: dict[str, Any]) -> tuple[Any, ...]:
-    evidence = field.get("evidence", {})
-    return (
-        name, _cut(field["value"]), f"{field.get('confidence', 0):.2f}", evidence.get("method"),
-        _cut(evidence.get("quote")),
-    )  # fmt: skip
+def _price_row(price: ObservedPrice) -> tuple[Any, ...]:
+    return price.seen_at, price.price, price.currency, price.availability, price.cause
+
+
+def _field_row(name: str, field: RecordField) -> tuple[Any, ...]:
+    confidence = f"{field.confidence or 0:.2f}"
+    if field.evidence is None:
+        return name, _cut(field.value), confidence, None, None
+    return name, _cut(field.value), confidence, field.evidence.method, _cut(field.evidence.quote)
 
 
 def _cut(value: Any) -> Any:
-    """Shorten a value to one line of at most sixty characters; None and times stay."""
-    if value is None or hasattr(value, "strftime"):
-        return value
+    """Shorten a value to one line of at most sixty characters; None stays."""
+    if value is None:
+        return None
     text = " ".join(str(value).split())
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -7,18 +7,25 @@ from typing import Any
 
 import click
 
-from messor.cli.domain_session import name_of
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight.relevance import review, store
 from messor.insight.relevance.classifier import Trained
-from messor.insight.relevance.review import FlagRow, Reviewed, State
+from messor.insight.relevance.queries import (
+    FLAGS,
+    UNPRODUCTIVE_PAGES,
+    PageFlag,
+    UnproductivePage,
+)
+from messor.insight.relevance.review import Reviewed
 from messor.insight.relevance.topics import topic_named
 from messor.store.database import Connection, Database
 
-FLAGS = ("page", "flag", "score", "by", "decided by", "reason", "url")
+FLAG_HEAD = ("page", "flag", "score", "by", "decided by", "reason", "url")
+UNPRODUCTIVE_HEAD = ("last crawl", "last record", "next crawl", "url")
 VERSIONS = ("version", "state", "decisions", "balanced accuracy", "rules", "trained", "reason")
 
 VERTICAL = click.argument("vertical")
@@ -44,32 +51,35 @@ def relevance() -> None:
 
 @relevance.command(name="list")
 @VERTICAL
-@click.option("--state", type=click.Choice(("undecided", "relevant", "irrelevant", "all")),
-              default="all", show_default=True, help="Only flags in this state.")  # fmt: skip
-@click.option("--domain", help="Only pages of this domain.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_(vertical: str, state: State, domain: str | None, limit: int, as_json: bool) -> None:
+@list_options(FLAGS, without=("vertical",))
+def list_(vertical: str, **given: Any) -> None:
     """List flags, those most useful to review first.
 
     \b
     Example:
-      messor relevance list funding --state undecided --limit 20
+      messor relevance list funding --state undecided --no-reviewed
     """
+    show_list(
+        FLAGS,
+        {"vertical": vertical, **given},
+        FLAG_HEAD,
+        _row,
+        empty="No matching flags.",
+        check=lambda database: topic_named(database, vertical),
+    )
 
-    async def act(database: Database) -> list[FlagRow]:
-        topic = await topic_named(database, vertical)
-        name = None if domain is None else name_of(domain)
-        return await review.listing(database, topic, state=state, domain=name, limit=limit)
 
-    found = run(with_database(act))
-    if as_json:
-        print_json(found)
-    elif found:
-        print_table(FLAGS, [_row(flag) for flag in found])
-    else:
-        say("No matching flags.")
+@relevance.command(name="unproductive")
+@list_options(UNPRODUCTIVE_PAGES)
+def list_unproductive(**given: Any) -> None:
+    """List pages that yielded no record in 90 days; they are crawled rarely.
+
+    \b
+    Example:
+      messor relevance unproductive --domain foodbank.org
+    """
+    empty = "No unproductive pages."
+    show_list(UNPRODUCTIVE_PAGES, given, UNPRODUCTIVE_HEAD, _unproductive_row, empty=empty)
 
 
 @relevance.command()
@@ -205,7 +215,7 @@ def _review(
     emit(f"{found.url} is {'relevant' if found.relevant else 'irrelevant'} for {vertical}.")
 
 
-def _row(flag: FlagRow) -> tuple[Any, ...]:
+def _row(flag: PageFlag) -> tuple[Any, ...]:
     state = {True: "relevant", False: "irrelevant", None: "undecided"}[flag.relevant]
     reason = "; ".join(flag.reasons)
     reason = reason if len(reason) <= 60 else f"{reason[:59]}…"
@@ -213,6 +223,10 @@ def _row(flag: FlagRow) -> tuple[Any, ...]:
         flag.page_id, state, f"{flag.score:.2f}", flag.model_version, flag.decided_by, reason,
         flag.url,
     )  # fmt: skip
+
+
+def _unproductive_row(page: UnproductivePage) -> tuple[Any, ...]:
+    return page.last_fetched_at, page.last_record_at, page.due_at, page.url
 
 
 def _emit_terms(strongest: Mapping[str, Sequence[str]]) -> None:

@@ -13,17 +13,19 @@ from uuid import UUID
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN
 from messor.cli.task_acts import pause, recrawl, resume, retry, stop
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError, UsageError
-from messor.frontier import batches, cadence, transitions
+from messor.frontier import batch_queries, batches, cadence
 from messor.frontier import tasks as frontier
 from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
+from messor.frontier.batch_queries import BATCH_ERRORS, BATCHES, TaskBatch
 from messor.frontier.batches import BatchReport, BatchSubmitter
-from messor.frontier.cadence import CrawlFrequency, parse_interval
-from messor.frontier.control import Scope
+from messor.frontier.cadence import parse_interval
+from messor.frontier.task_queries import TASKS, KnownTask
 from messor.settings import Settings
 from messor.store.session import open_session
 
@@ -32,8 +34,7 @@ BATCH_HEAD = (
     "batch", "name", "lines", "accepted", "new", "fetched", "duplicates", "rejected", "submitted",
 )  # fmt: skip
 REJECTED_HEAD = ("line", "reason", "text")
-MAX_REJECTED = 20  # rejected lines in a table; --json and `batches --errors` list all
-STATUSES = sorted(transitions.STORED | transitions.DERIVED)
+MAX_REJECTED = 20  # rejected lines in a table; --json and `tasks errors` list all
 
 
 @click.group()
@@ -124,7 +125,7 @@ def _show_report(report: BatchReport, as_json: bool) -> None:
     if report.errors:
         print_table(REJECTED_HEAD, [_rejected_row(line) for line in report.errors[:MAX_REJECTED]])
         if len(report.errors) > MAX_REJECTED:
-            say(f"… List all: messor tasks batches --errors {report.id}")
+            say(f"… List all: messor tasks errors {report.id}")
     say(
         f"Batch {report.id}: {report.accepted} of {report.lines} lines accepted "
         f"({report.fresh} new pages), {report.duplicates} duplicates, {report.rejected} rejected."
@@ -139,7 +140,7 @@ def _raise_if_rejected(report: BatchReport) -> None:
     if report.rejected:
         raise PartiallyRefusedError(
             f"{report.rejected} of {report.lines} lines were rejected. List them: "
-            f"messor tasks batches --errors {report.id}"
+            f"messor tasks errors {report.id}"
         )
 
 
@@ -149,95 +150,59 @@ def _rejected_row(line: BadLine) -> tuple[Any, ...]:
 
 
 @tasks.command(name="list")
-@click.option("--status", type=click.Choice(STATUSES), help="Only this status.")
-@click.option("--domain", help="Only tasks of this domain.")
-@click.option("--batch", type=click.UUID, help="Only tasks of this batch.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_tasks(
-    status: str | None, domain: str | None, batch: UUID | None, limit: int, as_json: bool
-) -> None:
+@list_options(TASKS)
+def list_tasks(**given: Any) -> None:
     """List tasks with status, due time and crawl frequency.
 
     \b
     Example:
       messor tasks list --status failed --domain shop.example
     """
-
-    async def read() -> list[dict[str, Any]]:
-        async with open_session(Settings(), pool_size=1) as session:
-            database = session.database
-            found = await Scope.domain(database, domain) if domain else None
-            domain_id = found.domain_id if found else None
-            return await frontier.listing(
-                database, domain_id=domain_id, status=status, batch_id=batch, limit=limit
-            )
-
-    rows = [{**row, "rhythm": cadence.explain(_frequency(row))} for row in run(read())]
-    if as_json:
-        print_json(rows)
-    elif rows:
-        print_table(HEAD, [_row(row) for row in rows])
-    else:
-        say("No matching tasks.")
+    show_list(TASKS, given, HEAD, _row, empty="No matching tasks.")
 
 
-def _frequency(row: dict[str, Any]) -> CrawlFrequency:
-    own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
-    return CrawlFrequency(
-        own.total_seconds() if own is not None else None,
-        row["track_level"],
-        hours * cadence.HOUR if hours else None,
-        row["history"],
-    )
-
-
-def _row(row: dict[str, Any]) -> tuple[Any, ...]:
+def _row(row: KnownTask) -> tuple[Any, ...]:
+    every = cadence.spell(row.frequency.interval) if row.kind == "page" else None
     return (
-        row["status"],
-        row["outcome"] or "waiting",
-        row["priority"],
-        row["scheduled_at"],
-        row["last_crawled_at"],
-        cadence.spell(_frequency(row).interval) if row["kind"] == "page" else None,
-        row["url"],
-    )
+        row.status, row.outcome or "waiting", row.priority, row.scheduled_at, row.last_crawled_at,
+        every, row.url,
+    )  # fmt: skip
 
 
 @tasks.command(name="batches")
-@click.option(
-    "--errors", "errors_of", type=click.UUID, help="List the rejected lines of this batch instead."
-)
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 100_000),
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_batches(errors_of: UUID | None, limit: int, as_json: bool) -> None:
-    """List batches, newest first, or the rejected lines of one.
+@list_options(BATCHES)
+def list_batches(**given: Any) -> None:
+    """List batches.
 
     \b
     Example:
       messor tasks batches
-      messor tasks batches --errors 019a8a3e-5f2b-7c11-8d4e-0242ac120002
     """
-
-    async def read() -> tuple[list[dict[str, Any]], list[BadLine]]:
-        async with open_session(Settings(), pool_size=1) as session:
-            if errors_of is not None:
-                return [], await batches.errors_of(session.database, errors_of)
-            return await batches.listing(session.database, limit), []
-
-    rows, bad = run(read())
-    if as_json:
-        print_json([asdict(line) for line in bad] if errors_of else rows)
-    elif bad:
-        print_table(REJECTED_HEAD, [_rejected_row(line) for line in bad])
-    elif rows:
-        print_table(BATCH_HEAD, [_batch_row(row) for row in rows])
-    else:
-        say("No lines of this batch were rejected." if errors_of else "No batches yet.")
+    show_list(BATCHES, given, BATCH_HEAD, _batch_row, empty="No matching batches.")
 
 
-def _batch_row(row: dict[str, Any]) -> tuple[Any, ...]:
-    names = ("id", "name", "lines", "accepted", "fresh", "fetched", "duplicates", "rejected")
-    return (*(row[name] for name in names), row["created_at"])
+def _batch_row(row: TaskBatch) -> tuple[Any, ...]:
+    return (
+        row.id, row.name, row.lines, row.accepted, row.fresh, row.fetched, row.duplicates,
+        row.rejected, row.created_at,
+    )  # fmt: skip
+
+
+@tasks.command(name="errors")
+@click.argument("batch_id", type=click.UUID)
+@list_options(BATCH_ERRORS, without=("batch_id",))
+def list_errors(batch_id: UUID, **given: Any) -> None:
+    """List the rejected lines of a batch.
+
+    \b
+    Example:
+      messor tasks errors 019a8a3e-5f2b-7c11-8d4e-0242ac120002
+    """
+    show_list(
+        BATCH_ERRORS,
+        {"batch_id": batch_id, **given},
+        REJECTED_HEAD,
+        _rejected_row,
+        empty="No lines of this batch were rejected.",
+        check=lambda database: batch_queries.batch(database, batch_id),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote as quoted
@@ -11,7 +10,7 @@ import msgspec
 
 from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
-from messor.records.queries import FullRecord
+from messor.records.queries import FullRecord, Proof, RecordField
 from messor.records.titles import title_fields
 
 MAX_VALUE = 2_000  # characters shown
@@ -50,19 +49,19 @@ def display_fields(record: FullRecord) -> list[DisplayField]:
     return sorted(made, key=lambda one: len(one.value) > LONG)
 
 
-def _field(name: str, field: Mapping[str, Any], place: str) -> DisplayField:
-    evidence = field.get("evidence") or {}
-    literal, method = str(evidence.get("quote", "")), str(evidence.get("method", ""))
+def _field(name: str, field: RecordField, place: str) -> DisplayField:
+    evidence = field.evidence or Proof("", "")
+    literal, method = evidence.quote, evidence.method
     source, _, how = method.partition(":")
     words = f"{SOURCES.get(source, source)}, as {how.replace('_', ' ')}" if how else source
     return DisplayField(
         name.replace("_", " "),
-        as_text(field.get("value")),
-        field.get("confidence"),
+        as_text(field.value),
+        field.confidence,
         literal[:MAX_QUOTE],
         literal[MAX_QUOTE:],
         words,
-        str(evidence.get("path", "")),
+        evidence.path,
         place if source in JSON_SOURCES else place + text_fragment(from_html(literal)),
     )
 

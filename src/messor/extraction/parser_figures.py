@@ -17,7 +17,7 @@ from messor.errors import NotFoundError
 from messor.parsers import Parsers
 from messor.parsers.health import Health
 from messor.parsers.registry import Pins, is_candidate
-from messor.records.queries import Source
+from messor.store.listing import Source
 
 NEWEST = 20_000  # records, or changes, scanned
 HELD = 5_000  # records counted where some were lost; there may be more

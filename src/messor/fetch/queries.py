@@ -1,6 +1,7 @@
-"""The log of fetches of a page or a domain, newest first.
+"""Queries of the fetch log: the list for every interface, newest first.
 
-A domain's fetches are found through its hosts.
+The log is too long to be read as a whole: a list is of a page or a domain. A domain's fetches are
+found through its hosts.
 """
 
 from __future__ import annotations
@@ -8,34 +9,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from pydantic import PlainSerializer
 
-from messor.store.database import Connection, Database
+from messor.errors import UsageError
+from messor.frontier import page_queries
+from messor.store.listing import (
+    DomainText,
+    Filters,
+    Listing,
+    Moment,
+    Order,
+    Position,
+    Source,
+    Values,
+    all_of,
+    where,
+)
+from messor.web.urls import Url, parse
+
+SCAN_LIMIT = 3_000  # fetches scanned per query
+LAST_ID = 2**63 - 1
 
 _COLUMNS = """f.id, f.fetched_at, f.page_id, p.url, f.outcome, f.status_code, f.size,
   f.duration_ms, f.waited_ms, f.delay_ms, f.fetch_provider, f.provider_cost, f.quality_gate_failed,
   f.rule, f.policy_version, f.robots_id, f.final_url, f.proxy_id,
   f.error_json::text AS error, f.detail::text AS detail"""
 
+_HOSTS = """(SELECT h.id FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id
+              WHERE d.domain = {}::text)"""
+_PAST = "(n.fetched_at, n.id) < ({at}::text::timestamptz, {id}::text::bigint)"
+
 OF_PAGE = f"""
-SELECT {_COLUMNS} FROM messor.http_fetches f LEFT JOIN messor.pages p ON p.id = f.page_id
- WHERE f.page_id = $1 AND ($2::timestamptz IS NULL OR (f.fetched_at, f.id) < ($2, $3::bigint))
-   AND ($4::text IS NULL OR f.outcome = $4)
- ORDER BY f.fetched_at DESC, f.id DESC LIMIT $5
+SELECT {_COLUMNS}
+  FROM (SELECT n.* FROM messor.http_fetches n WHERE n.page_id = {{page}} AND {{fits}}
+         ORDER BY n.fetched_at DESC, n.id DESC LIMIT {{limit}}) f
+  LEFT JOIN messor.pages p ON p.id = f.page_id
+ ORDER BY f.fetched_at DESC, f.id DESC
 """
-# $5 rows are returned and $6 scanned, an equal share per host: that bounds the search for a rare
-# outcome. A host with more rows to scan ends the scan for all.
+# `scan` rows are scanned, an equal share per host: that bounds the search for a rare outcome. A
+# host with more rows to scan ends the scan for all.
 OF_DOMAIN = f"""
 WITH hosts AS MATERIALIZED (
-  SELECT h.id, greatest($6::bigint / count(*) OVER (), $5::bigint + 1) AS most
-    FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id WHERE d.domain = $1
+  SELECT x.id, greatest({{scan}} / count(*) OVER (), {{limit}} + 1) AS most FROM {_HOSTS.format("{domain}")} x
 ), looked AS MATERIALIZED (
   SELECT h.most, f.* FROM hosts h CROSS JOIN LATERAL (
-    SELECT n.* FROM messor.http_fetches n
-     WHERE n.host_id = h.id AND n.fetched_at <= coalesce($2::timestamptz, 'infinity')
-       AND ($2 IS NULL OR (n.fetched_at, n.id) < ($2, $3::bigint))
+    SELECT n.* FROM messor.http_fetches n WHERE n.host_id = h.id AND {{within}}
      ORDER BY n.fetched_at DESC LIMIT h.most) f
 ), edge AS MATERIALIZED (
   SELECT max(e.oldest) AS at FROM (
@@ -44,18 +65,26 @@ WITH hosts AS MATERIALIZED (
 )
 SELECT {_COLUMNS}, (SELECT at FROM edge) AS edge
   FROM (SELECT 1) once LEFT JOIN (
-    SELECT l.* FROM looked l
-     WHERE ($4::text IS NULL OR l.outcome = $4)
-       AND l.fetched_at > coalesce((SELECT at FROM edge), '-infinity')
-     ORDER BY l.fetched_at DESC, l.id DESC LIMIT $5) f ON true
+    SELECT n.* FROM looked n
+     WHERE {{fits}} AND n.fetched_at > coalesce((SELECT at FROM edge), '-infinity')
+     ORDER BY n.fetched_at DESC, n.id DESC LIMIT {{limit}}) f ON true
   LEFT JOIN messor.pages p ON p.id = f.page_id
  ORDER BY f.fetched_at DESC, f.id DESC
 """
 
-SCAN_LIMIT = 3_000  # fetches scanned per query
-LAST_ID = 2**63 - 1
+Cost = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
 
-Place = tuple[datetime, int]
+
+class FetchFilter(Filters):
+    """Filters of fetches; one of domain, page_id and url is required."""
+
+    domain: DomainText | None = where(f"n.host_id IN {_HOSTS}", "Domain")
+    page_id: int | None = where("", "Page", ge=1, le=LAST_ID)
+    url: str | None = where("", "URL of a page", min_length=1, max_length=8_000)
+    outcome: str | None = where("n.outcome = {}", "Outcome", min_length=1, max_length=100)
+    provider: str | None = where("n.fetch_provider = {}", "Provider", min_length=1, max_length=100)
+    since: Moment | None = where("n.fetched_at >= {}", "Since", indexed=True)
+    until: Moment | None = where("n.fetched_at < {}", "Before", indexed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +102,7 @@ class LoggedFetch:
     waited_ms: int
     delay_ms: int | None
     fetch_provider: str
-    provider_cost: Decimal | None
+    provider_cost: Cost | None
     quality_gate_failed: str | None
     rule: str
     policy_version: int
@@ -89,46 +118,81 @@ class LoggedFetch:
         return cls(**{**row, **decoded})
 
 
-async def of_page(
-    source: Connection | Database,
-    page_id: int,
-    *,
-    before: Place | None = None,
-    outcome: str | None = None,
-    limit: int = 50,
-) -> list[LoggedFetch]:
-    """Fetches of a page; `before` is (fetched_at, id) of the last one seen."""
-    since, last = before or (None, None)
-    rows = await source.fetch(OF_PAGE, page_id, since, last, outcome, limit)
-    return [LoggedFetch.of(row) for row in rows]
+async def _read(
+    source: Source, wanted: FetchFilter, _: str, after: Position | None, limit: int
+) -> tuple[list[LoggedFetch], Position | None]:
+    if wanted.page_id is not None or wanted.url is not None:
+        return await _of_page(source, wanted, after, limit)
+    if wanted.domain is not None:
+        return await _of_domain(source, wanted, after, limit)
+    raise UsageError("Specify one of domain, page_id and url.")
 
 
-@dataclass(frozen=True, slots=True)
-class FetchSlice:
-    """Matching fetches, and where the next slice begins; None at the end of the log."""
+async def _of_page(
+    source: Source, wanted: FetchFilter, after: Position | None, limit: int
+) -> tuple[list[LoggedFetch], Position | None]:
+    pages = {wanted.page_id} if wanted.page_id is not None else set()
+    if wanted.url is not None:
+        pages.add(await page_queries.find(source, _parsed(wanted.url)))
+    if len(pages) > 1:
+        return [], None  # no page has two URLs
+    values = Values()
+    page = values.add(pages.pop())
+    fits = [*_past(after, values), *values.conditions(wanted, indexed=True)]
+    fits += values.conditions(wanted, without=("page_id", "url"))
+    sql = OF_PAGE.format(page=page, fits=all_of(fits), limit=limit + 1)
+    found = [LoggedFetch.of(row) for row in await source.fetch(sql, *values)]
+    return found[:limit], _place(found[limit - 1]) if len(found) > limit else None
 
-    fetches: list[LoggedFetch]
-    reached: Place | None
 
-
-async def of_domain(
-    source: Connection | Database,
-    domain: str,
-    *,
-    before: Place | None = None,
-    outcome: str | None = None,
-    limit: int = 50,
-    scan_limit: int = SCAN_LIMIT,
-) -> FetchSlice:
-    """Fetches of a domain's pages."""
-    since, last = before or (None, None)
-    scan = scan_limit if outcome is not None else 0
-    rows = await source.fetch(OF_DOMAIN, domain, since, last, outcome, limit + 1, scan)
+async def _of_domain(
+    source: Source, wanted: FetchFilter, after: Position | None, limit: int
+) -> tuple[list[LoggedFetch], Position | None]:
+    values = Values()
+    domain = values.add(wanted.domain)
+    within = [*_past(after, values), *values.conditions(wanted, indexed=True)]
+    if after is not None:  # as partitions are pruned by a plain comparison only
+        within.append("n.fetched_at <= $2::text::timestamptz")
+    fits = values.conditions(wanted, without=("domain", "page_id", "url"))
+    sql = OF_DOMAIN.format(
+        domain=domain,
+        within=all_of(within),
+        fits=all_of(fits),
+        limit=limit + 1,
+        scan=SCAN_LIMIT if fits else 0,
+    )
+    rows = await source.fetch(sql, *values)
     edge: datetime | None = rows[0]["edge"]
     found = [LoggedFetch.of(_without_edge(row)) for row in rows if row["id"] is not None]
     if len(found) > limit:
-        return FetchSlice(found[:limit], (found[limit - 1].fetched_at, found[limit - 1].id))
-    return FetchSlice(found, None if edge is None else (edge, LAST_ID))
+        return found[:limit], _place(found[limit - 1])
+    return found, None if edge is None else Position(edge.isoformat(), str(LAST_ID))
+
+
+def _past(after: Position | None, values: Values) -> list[str]:
+    if after is None:
+        return []
+    return [_PAST.format(at=values.add(after.value), id=values.add(after.key))]
+
+
+def _place(last: LoggedFetch) -> Position:
+    return Position(last.fetched_at.isoformat(), str(last.id))
+
+
+FETCHES = Listing(
+    name="fetches",
+    item=LoggedFetch,
+    filters=FetchFilter,
+    orders={"-fetched_at": Order("n.fetched_at", "timestamptz", "Newest first", descending=True)},
+    reader=_read,
+)
+
+
+def _parsed(text: str) -> Url:
+    url = parse(text if "://" in text else f"https://{text}")
+    if url is None:
+        raise UsageError(f"{text[:200]!r} is not a valid URL.")
+    return url
 
 
 def _without_edge(row: Any) -> dict[str, Any]:

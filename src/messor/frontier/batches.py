@@ -12,11 +12,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from uuid import UUID
 
 from messor.core.ids import new_id
-from messor.errors import NotFoundError
 from messor.frontier import batch_rows
 from messor.frontier.batch_lines import (
     MAX_SHOWN,
@@ -51,17 +50,6 @@ UPDATE messor.task_batches
 NAME_ERRORS = """
 INSERT INTO messor.batch_errors (batch_id, line, text, reason)
 SELECT $1, * FROM unnest($2::int[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING
-"""
-
-LISTING = """
-SELECT id, name, submitted_by, source, format, lines, accepted, fresh, duplicates, rejected,
-       created_at, finished_at,
-       (SELECT count(*) FROM messor.batch_pages b JOIN messor.crawl_tasks t USING (page_id)
-         WHERE b.batch_id = k.id AND t.last_fetched_at >= k.created_at) AS fetched
-  FROM messor.task_batches k ORDER BY created_at DESC LIMIT $1
-"""
-ERRORS = """
-SELECT line, text, reason FROM messor.batch_errors WHERE batch_id = $1 ORDER BY line LIMIT $2
 """
 
 
@@ -228,16 +216,3 @@ async def sitemap_at(text: str) -> AsyncIterator[Line]:
         yield BadLine(1, text[:MAX_SHOWN], "not a web URL")
     else:
         yield BatchItem(1, text, url, kind="sitemap")
-
-
-async def listing(database: Database, limit: int = 100) -> list[dict[str, Any]]:
-    """Batches, newest first, with how many of their pages have been fetched since."""
-    return [dict(row) for row in await database.fetch(LISTING, limit)]
-
-
-async def errors_of(database: Database, batch_id: UUID, limit: int = NAMED) -> list[BadLine]:
-    """The rejected lines of a batch."""
-    found = await database.fetchval("SELECT true FROM messor.task_batches WHERE id = $1", batch_id)
-    if not found:
-        raise NotFoundError(f"There is no batch {batch_id}: messor tasks batches")
-    return [BadLine(*row) for row in await database.fetch(ERRORS, batch_id, limit)]

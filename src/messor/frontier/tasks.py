@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from asyncpg import Record
@@ -117,17 +116,6 @@ DUE_OF_RUN = DUE.replace(
       AND (t.kind = 'robots'
            OR t.page_id IN (SELECT k.page_id FROM messor.crawl_run_tasks($4::uuid) k))""",
 )
-
-LISTING = """
-SELECT t.page_id, t.url, t.kind, t.status, t.outcome, t.priority, t.retry_count, t.max_retries,
-       t.scheduled_at, t.next_crawl_at, t.last_crawled_at, t.completed_at, t.crawl_frequency,
-       t.track_level, t.scrape_frequency_hours, t.history, t.refusal, t.error_message
-  FROM messor.crawl_task_status t
- WHERE ($1::uuid IS NULL OR t.domain_id = $1) AND ($2::text IS NULL OR t.status = $2)
-   AND ($3::uuid IS NULL OR t.page_id IN (
-         SELECT b.page_id FROM messor.batch_pages b WHERE b.batch_id = $3))
- ORDER BY t.page_id LIMIT $4
-"""
 
 
 @dataclass(slots=True)
@@ -276,16 +264,3 @@ async def recrawl(connection: Connection, domain_ids: Sequence[UUID] | None = No
     await lanes.lock_domains(connection, domain_ids)  # lanes before tasks, as in a flush
     pages: int = await connection.fetchval(RECRAWL, domain_ids)
     return pages
-
-
-async def listing(
-    database: Database,
-    *,
-    domain_id: UUID | None = None,
-    status: str | None = None,
-    batch_id: UUID | None = None,
-    limit: int = 100,
-) -> list[dict[str, Any]]:
-    """Tasks for display, in the order their pages were found."""
-    rows = await database.fetch(LISTING, domain_id, status, batch_id, limit)
-    return [dict(row) for row in rows]

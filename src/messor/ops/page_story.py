@@ -1,4 +1,4 @@
-"""History of one page: its state, changes, requests and snapshots."""
+"""History of one page: its state, changes and requests, and the text of its snapshots."""
 
 from __future__ import annotations
 
@@ -20,12 +20,6 @@ SELECT p.id, p.url, d.domain, h.host, p.found_by, o.id AS found_on_id, o.url AS 
   LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.pages o ON o.id = p.found_on
  WHERE p.id = $1
-"""
-
-SNAPSHOTS = """
-SELECT s.id, s.crawled_at, s.title, s.size, s.status_code, s.provider, s.content_type, s.language,
-       s.verdict, encode(s.content_hash, 'hex') AS content_hash
-  FROM messor.page_snapshots s WHERE s.page_id = $1 ORDER BY s.crawled_at DESC, s.id DESC LIMIT $2
 """
 
 # $3 bounds the length; hostile pages are long.
@@ -78,22 +72,6 @@ class PageFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedSnapshot:
-    """A snapshot without its text."""
-
-    id: int
-    crawled_at: datetime
-    title: str | None
-    size: int
-    status_code: int
-    provider: str
-    content_type: str | None
-    language: str | None
-    verdict: str | None
-    content_hash: str
-
-
-@dataclass(frozen=True, slots=True)
 class TextBeginning:
     """The beginning of a snapshot's markdown."""
 
@@ -122,13 +100,6 @@ async def page(source: Connection | Database, page_id: int) -> PageFacts:
     if row is None:
         raise NotFoundError("Unknown page; it may have been purged.")
     return PageFacts(**row)
-
-
-async def snapshots(
-    source: Connection | Database, page_id: int, limit: int = 100
-) -> list[ListedSnapshot]:
-    """A page's snapshots, newest first."""
-    return [ListedSnapshot(**row) for row in await source.fetch(SNAPSHOTS, page_id, limit)]
 
 
 async def text(

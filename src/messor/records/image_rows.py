@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
-from messor.errors import NotFoundError
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 
 DESCRIBE = """
 UPDATE messor.product_images i
@@ -24,16 +22,6 @@ UPDATE messor.product_images i
    SET image_path = g.name || '@' || s.segment_offset || '+' || s.segment_length
   FROM messor.page_snapshots s JOIN messor.segments g ON g.id = s.segment_id
  WHERE s.id = ANY ($1::bigint[]) AND i.image_page_id = s.page_id AND i.content_hash = s.raw_hash
-"""
-FIND = """
-SELECT i.id, i.image_url, i.moved_to, i.alt_text, i.image_type, i.position, i.width, i.height, i.file_size,
-       i.media_type, encode(i.content_hash, 'hex') AS content_hash, i.image_path, i.refusal,
-       g.name AS segment, s.segment_offset, s.segment_length
-  FROM messor.product_images i
-  LEFT JOIN messor.crawl_tasks t ON t.page_id = i.image_page_id
-  LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id AND s.raw_hash = i.content_hash
-  LEFT JOIN messor.segments g ON g.id = s.segment_id
- WHERE i.id = $1
 """
 
 
@@ -67,11 +55,3 @@ async def store(connection: Connection, found: Sequence[tuple[int, str, FoundIma
 async def move(connection: Connection, snapshot_ids: Sequence[int]) -> None:
     """Update the archive locations of images among these snapshots after they moved."""
     await connection.execute(MOVE, snapshot_ids)
-
-
-async def image(source: Connection | Database, image_id: int) -> dict[str, Any]:
-    """Return a product image with its archive location."""
-    row = await source.fetchrow(FIND, image_id)
-    if row is None:
-        raise NotFoundError(f"There is no image {image_id}.")
-    return dict(row)

@@ -1,22 +1,32 @@
-"""Record queries: lists that stay fast with millions of rows, single records, their history.
+"""Queries of records: the list for every interface, single records, their changes, and counts.
 
-A list is read in slices of an indexed order, newest first. Filters without an index are applied to
-a bounded number of rows, so a page may be short and still have a next cursor.
+Records are many: a list enters an index, newest first, and applies the filters without one to a
+bounded number of rows, so a page may be short although more follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
 from messor.errors import NotFoundError
 from messor.records.titles import title_of
-from messor.store.database import Connection, Database
+from messor.store.listing import (
+    DomainText,
+    Filters,
+    Listing,
+    Order,
+    Position,
+    Source,
+    Values,
+    all_of,
+    where,
+)
 
 LARGEST = 2**63 - 1
 MAX_SCANNED = 10_000  # rows scanned per request
@@ -31,10 +41,6 @@ SELECT {_ROW}, r.identity, r.fields, r.removed_at, q.id AS product_id
   FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
   JOIN messor.pages p ON p.id = r.page_id LEFT JOIN messor.products q ON q.record_id = r.id
  WHERE r.id = $1
-"""
-HISTORY = """
-SELECT id, changed_at, state, cause, field, before, after, snapshot_id
-  FROM messor.record_changes WHERE record_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3
 """
 PARTS = f"""
 SELECT {_ROW} FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
@@ -75,20 +81,44 @@ SELECT d.id, (SELECT count(*)::int FROM (SELECT FROM messor.records r
   FROM unnest($1::uuid[]) AS d (id)
 """
 
-Source = Connection | Database
+RecordState = Literal["current", "removed"]
+ChangeState = Literal["new", "changed", "removed", "returned"]
+Cause = Literal["page", "parser"]  # what changed
+
+# Records and products that their page no longer states are listed on request only.
+STATES = {"current": "{alias}.state = 'current'", "removed": "{alias}.state = 'removed'", "all": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFilter:
-    """Filters of records; None means any."""
+def in_state(alias: str) -> Any:
+    """The filter by state of a list of records or products."""
+    conditions = {name: sql.format(alias=alias) for name, sql in STATES.items()}
+    return where(conditions, "Whether the page still states it", "current")
 
-    kind: str | None = None
-    domain: str | None = None
-    parser: str | None = None
-    version: str | None = None
-    state: str | None = "current"
-    least: float = 0.0  # confidence
-    most: float = 1.0
+
+class RecordFilter(Filters):
+    """Filters of records."""
+
+    domain: DomainText | None = where(
+        "r.domain_id = (SELECT id FROM messor.domains WHERE domain = {}::text)", "Domain"
+    )
+    kind: str | None = where("r.kind = {}", "Kind", min_length=1, max_length=100)
+    parser: str | None = where("r.parser = {}", "Parser", min_length=1, max_length=100)
+    version: str | None = where(
+        "r.parser_version = {}", "Parser version", min_length=1, max_length=100
+    )
+    state: Literal["current", "removed", "all"] = in_state("r")
+    min_confidence: float | None = where(
+        "r.confidence >= {}::real", "Minimum confidence", ge=0, le=1
+    )
+    max_confidence: float | None = where(
+        "r.confidence <= {}::real", "Maximum confidence", ge=0, le=1
+    )
+
+
+class ChangeFilter(Filters):
+    """Filters of the changes of records."""
+
+    record_id: int | None = where("c.record_id = {}", "Record", ge=1, le=LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +127,7 @@ class ListedRecord:
 
     id: int
     kind: str
-    state: str
+    state: RecordState
     confidence: float
     parser: str
     parser_version: str
@@ -108,11 +138,26 @@ class ListedRecord:
     snapshot_id: int
     first_seen: datetime
     last_seen: datetime
-    updated_at: datetime
+    updated_at: datetime  # when its values last changed
+    title: str
 
-    @property
-    def title(self) -> str:
-        return title_of(self.kind, self.data)
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Where a value is on its page."""
+
+    method: str
+    quote: str  # verbatim from the decoded page
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    """A value stated by a page, with confidence and evidence."""
+
+    value: Any
+    confidence: float | None = None
+    evidence: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +165,7 @@ class FullRecord(ListedRecord):
     """A record with the evidence of its fields."""
 
     identity: str
-    fields: dict[str, Any]  # value, confidence and evidence by field
+    fields: dict[str, RecordField]
     removed_at: datetime | None
     product_id: int | None
 
@@ -131,8 +176,8 @@ class RecordChange:
 
     id: int
     changed_at: datetime
-    state: str
-    cause: str
+    state: ChangeState
+    cause: Cause
     field: str | None
     before: Any
     after: Any
@@ -153,92 +198,90 @@ class KindCount:
         return self.records <= COUNTED
 
 
-@dataclass(frozen=True, slots=True)
-class RecordSlice:
-    """A page of records, and the cursor of the next one; None at the end."""
-
-    records: list[ListedRecord]
-    reached: int | None
+def _listed(row: Mapping[str, Any]) -> ListedRecord:
+    found = _plain(row)
+    return ListedRecord(**found, title=title_of(found["kind"], found["data"]))
 
 
-async def records(
-    source: Source, wanted: RecordFilter, *, before: int | None = None, limit: int = 50
-) -> RecordSlice:
-    """Return records, newest first; `before` is the cursor of the previous answer."""
-    query = _RecordQuery(wanted, before)
-    part = f"SELECT * FROM messor.records r WHERE {query.served} ORDER BY {query.order}"
-    if query.others:
-        part += f" LIMIT {MAX_SCANNED}"
-    sql = f"""
-    SELECT {_ROW}
-      FROM (SELECT * FROM ({part}) r WHERE {query.others or "true"}
-             ORDER BY {query.order} LIMIT {limit + 1}) r
-      JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
-     ORDER BY r.id DESC"""
-    rows = [ListedRecord(**_plain(row)) for row in await source.fetch(sql, *query.values)]
-    if len(rows) > limit:
-        return RecordSlice(rows[:limit], rows[limit - 1].id)
-    if not query.others:
-        return RecordSlice(rows, None)
-    edge = f"""SELECT r.id FROM messor.records r WHERE {query.served}
-                ORDER BY {query.order} OFFSET {MAX_SCANNED - 1} LIMIT 1"""
-    return RecordSlice(rows, await source.fetchval(edge, *query.values[: query.served_values]))
+async def _read(
+    source: Source, wanted: RecordFilter, _: str, after: Position | None, limit: int
+) -> tuple[list[ListedRecord], Position | None]:
+    """The next records; an index is entered by row comparison, not by "=".
 
-
-class _RecordQuery:
-    """A list as SQL: indexed conditions in index order, and the other conditions.
-
-    An index is entered by row comparison, not by "=": for equality with a parameter the planner may
-    scan all records by id instead, which is fast for a frequent value and slow for a rare one.
+    For equality with a parameter the planner may scan all records by id instead, which is fast for
+    a frequent value and slow for a rare one.
     """
-
-    def __init__(self, wanted: RecordFilter, before: int | None) -> None:
-        self.values: list[Any] = [before or LARGEST]
-        lead: list[tuple[str, str]] = []
-        conditions: list[str] = []
-        is_current = wanted.state == "current"
-        kind_leads = wanted.kind is not None and (wanted.domain is None or is_current)
-        if kind_leads:
-            lead.append(("r.kind", self._add(wanted.kind)))
-        if wanted.domain is not None:
-            name = self._add(wanted.domain)
-            found = f"(SELECT id FROM messor.domains WHERE domain = {name}::text)"
-            lead.append(("r.domain_id", found))
-        if len(lead) == 2:
-            conditions.append("r.state = 'current'")
-        self.served = " AND ".join([*_entered(lead), *conditions])
-        self.order = ", ".join(f"{column} DESC" for column in (*(one for one, _ in lead), "r.id"))
-        self.served_values = len(self.values)
-        self.others = " AND ".join(
-            [
-                *self._equal("kind", None if kind_leads else wanted.kind),
-                *self._equal("state", None if len(lead) == 2 else wanted.state),
-                *self._equal("parser", wanted.parser),
-                *self._equal("parser_version", wanted.version),
-                *self._confidence(">=", wanted.least, 0.0),
-                *self._confidence("<=", wanted.most, 1.0),
-            ]
-        )
-
-    def _add(self, value: Any) -> str:
-        self.values.append(value)
-        return f"${len(self.values)}"
-
-    def _equal(self, column: str, value: Any) -> list[str]:
-        return [] if value is None else [f"r.{column} = {self._add(value)}"]
-
-    def _confidence(self, sign: str, edge: float, whole: float) -> list[str]:
-        return [] if edge == whole else [f"r.confidence {sign} {self._add(edge)}::real"]
+    values = Values([after.key if after else str(LARGEST)])
+    lead = _lead(wanted)
+    within, by = _entered(lead, wanted, values), _order(lead)
+    entered = len(values)
+    served = {*lead, "state"} if len(lead) == 2 else set(lead)
+    others = values.conditions(wanted, without=served)
+    scanned = f"SELECT * FROM messor.records r WHERE {within} ORDER BY {by}"
+    bound = f"LIMIT {MAX_SCANNED}" if others else ""
+    rows = await source.fetch(
+        f"""
+        SELECT {_ROW}
+          FROM (SELECT * FROM ({scanned} {bound}) r WHERE {all_of(others)}
+                 ORDER BY {by} LIMIT {limit + 1}) r
+          JOIN messor.domains d ON d.id = r.domain_id JOIN messor.pages p ON p.id = r.page_id
+         ORDER BY r.id DESC""",
+        *values,
+    )
+    found = [_listed(row) for row in rows[:limit]]
+    reached = found[-1].id if len(rows) > limit else None
+    if reached is None and bound:
+        edge = f"SELECT r.id FROM ({scanned} OFFSET {MAX_SCANNED - 1} LIMIT 1) r"
+        reached = await source.fetchval(edge, *values[:entered])
+    return found, None if reached is None else Position(str(reached), str(reached))
 
 
-def _entered(lead: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the conditions to enter and leave an index that starts with these columns and ends
-    with id.
-    """
+# The columns that indexes of records begin with, before the id.
+_LEADING = {
+    "kind": ("r.kind", "{}::text"),
+    "domain": ("r.domain_id", "(SELECT id FROM messor.domains WHERE domain = {}::text)"),
+}
+
+
+def _lead(wanted: RecordFilter) -> list[str]:
+    """The filters that an index serves; the one of kind and domain has current records only."""
+    has_kind, has_domain = wanted.kind is not None, wanted.domain is not None
+    is_kind = has_kind and (not has_domain or wanted.state == "current")
+    return [*(["kind"] if is_kind else []), *(["domain"] if has_domain else [])]
+
+
+def _entered(lead: Sequence[str], wanted: RecordFilter, values: Values) -> str:
+    """The conditions to enter and leave the index at the cursor, which is $1."""
     if not lead:
-        return ["r.id < $1"]
-    columns, values = (", ".join(part) for part in zip(*lead, strict=True))
-    return [f"({columns}, r.id) < ({values}, $1)", f"({columns}) >= ({values})"]
+        return "r.id < $1::text::bigint"
+    columns = ", ".join(_LEADING[name][0] for name in lead)
+    edge = ", ".join(_LEADING[name][1].format(values.add(getattr(wanted, name))) for name in lead)
+    state = " AND r.state = 'current'" if len(lead) == 2 else ""
+    return f"({columns}, r.id) < ({edge}, $1::text::bigint) AND ({columns}) >= ({edge}){state}"
+
+
+def _order(lead: Sequence[str]) -> str:
+    return ", ".join(f"{column} DESC" for column in (*(_LEADING[name][0] for name in lead), "r.id"))
+
+
+RECORDS = Listing(
+    name="records",
+    item=ListedRecord,
+    filters=RecordFilter,
+    orders={"-id": Order("r.id", "bigint", "Newest first", descending=True)},
+    reader=_read,
+)
+
+RECORD_CHANGES = Listing(
+    name="record changes",
+    item=RecordChange,
+    filters=ChangeFilter,
+    table="messor.record_changes",
+    alias="c",
+    columns="c.id, c.changed_at, c.state, c.cause, c.field, c.before, c.after, c.snapshot_id",
+    orders={"-id": Order("c.id", "bigint", "Newest first", descending=True)},
+    make=lambda row: RecordChange(**_plain(row)),
+)
 
 
 async def record(source: Source, record_id: int) -> FullRecord:
@@ -247,24 +290,17 @@ async def record(source: Source, record_id: int) -> FullRecord:
     if row is None:
         raise NotFoundError(f"There is no record {record_id}. Its page may have been purged.")
     found = _plain(row)
-    found["fields"] = {
-        name: {"value": value, **found["fields"].get(name, {})}
+    proofs = found.pop("fields")
+    fields = {
+        name: msgspec.convert({"value": value, **proofs.get(name, {})}, RecordField)
         for name, value in found["data"].items()
     }
-    return FullRecord(**found)
-
-
-async def history(
-    source: Source, record_id: int, *, before: int | None = None, limit: int = 100
-) -> list[RecordChange]:
-    """Return the changes of a record, newest first."""
-    rows = await source.fetch(HISTORY, record_id, before or LARGEST, limit)
-    return [RecordChange(**_plain(row)) for row in rows]
+    return FullRecord(**found, title=title_of(found["kind"], found["data"]), fields=fields)
 
 
 async def parts(source: Source, page_id: int, kinds: Sequence[str]) -> list[ListedRecord]:
     """Return a page's other records of some kinds."""
-    return [ListedRecord(**_plain(row)) for row in await source.fetch(PARTS, page_id, list(kinds))]
+    return [_listed(row) for row in await source.fetch(PARTS, page_id, list(kinds))]
 
 
 async def kinds(source: Source) -> list[str]:
@@ -282,7 +318,7 @@ async def of_domain(source: Source, domain_id: UUID) -> list[KindCount]:
     return [KindCount(**row) for row in await source.fetch(OF_DOMAIN, domain_id)]
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with its JSON parsed."""
     found = dict(row)
     for name in ("data", "fields", "before", "after"):

@@ -11,9 +11,9 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Generic, TypeVar
 
 import asyncpg
@@ -67,6 +67,11 @@ def domain_of(text: str) -> str:
     return name
 
 
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_aware)]  # without a zone it is UTC
 DomainText = Annotated[str, Field(max_length=2_000), AfterValidator(domain_of)]
 
 _AGE = re.compile(r"(\d{1,5})([smhdw])", re.ASCII)
@@ -90,21 +95,26 @@ Age = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order of a list: an expression that is never NULL, and its type in PostgreSQL."""
+    """One order of a list: an expression, which no listed row may have as NULL, and its type in
+    PostgreSQL.
+    """
 
     sql: str
     type: str
     label: str  # for people, such as "Newest first"
     descending: bool = False
+    only: str = "true"  # condition of the rows that the order lists; the others are left out
 
 
-def both_ways(name: str, sql: str, type_: str, first: str, second: str) -> dict[str, Order]:
+def both_ways(
+    name: str, sql: str, type_: str, first: str, second: str, *, only: str = "true"
+) -> dict[str, Order]:
     """An expression as two orders, `name` and `-name` for descending; the given one comes first."""
     is_down = name.startswith("-")
     other = name[1:] if is_down else f"-{name}"
     return {
-        name: Order(sql, type_, first, descending=is_down),
-        other: Order(sql, type_, second, descending=not is_down),
+        name: Order(sql, type_, first, descending=is_down, only=only),
+        other: Order(sql, type_, second, descending=not is_down, only=only),
     }
 
 
@@ -180,7 +190,7 @@ class Listing(Generic[Item, Given]):
             if after is None:
                 raise
             raise _foreign_cursor() from error  # a value that is not of the order's type
-        following = None if reached is None else self._cursor(filters, order, reached)
+        following = None if reached is None else self.cursor_at(reached, filters, order)
         return ListPage.model_construct(items=items, next=following)
 
     async def all(
@@ -207,27 +217,27 @@ class Listing(Generic[Item, Given]):
 
     def condition(self, filters: Given) -> tuple[str, list[Any]]:
         """All conditions as SQL with its parameters, for statements that act on the matches."""
-        values = _Values()
+        values = Values()
         found = [*values.conditions(filters, indexed=True), *values.conditions(filters)]
-        return _all([self.only, *found]), values
+        return all_of([self.only, *found]), values
 
     async def select(
         self, source: Source, filters: Given, order: str, after: Position | None, limit: int
     ) -> tuple[list[Item], Position | None]:
         """The items after a position, and the position to continue from; None at the end."""
-        by, key, values = self.orders[order], f"{self.alias}.{self.key}", _Values()
+        by, key, values = self.orders[order], f"{self.alias}.{self.key}", Values()
         direction = "DESC" if by.descending else "ASC"
         indexed = values.conditions(filters, indexed=True)
-        within = [self.only, *indexed, *self._beyond(by, after, values)]
+        within = [self.only, by.only, *indexed, *self._beyond(by, after, values)]
         scanned = f"""SELECT {self.alias}.*, {by.sql} AS list_order FROM {self.table} {self.alias}
-                 WHERE {_all(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
+                 WHERE {all_of(within)} ORDER BY {by.sql} {direction}, {key} {direction}"""
         known = len(values)
         others = values.conditions(filters)
         bound = f"LIMIT {self.scan}" if self.scan and others else ""
         rows = await source.fetch(
             f"""
             SELECT {self.columns}, {self.alias}.list_order::text AS list_order, {key}::text AS list_key
-              FROM (SELECT * FROM ({scanned} {bound}) {self.alias} WHERE {_all(others)}
+              FROM (SELECT * FROM ({scanned} {bound}) {self.alias} WHERE {all_of(others)}
                      ORDER BY {self.alias}.list_order {direction}, {key} {direction}
                      LIMIT {limit + 1}) {self.alias}
               {self.joins}
@@ -243,7 +253,7 @@ class Listing(Generic[Item, Given]):
             return items, reached
         return items, await self._edge(source, scanned, values[:known]) if bound else None
 
-    def _beyond(self, by: Order, after: Position | None, values: _Values) -> list[str]:
+    def _beyond(self, by: Order, after: Position | None, values: Values) -> list[str]:
         if after is None:
             return []
         value = f"{values.add(after.value)}::text::{by.type}"
@@ -267,8 +277,8 @@ class Listing(Generic[Item, Given]):
         text = f"{self.name}\n{order}\n{filters!r}".encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()[:12]
 
-    def _cursor(self, filters: Given, order: str, place: Position) -> str:
-        raw = msgspec.json.encode((self._stamp(filters, order), place))
+    def cursor_at(self, place: Position, filters: Given, order: str | None = None) -> str:
+        raw = msgspec.json.encode((self._stamp(filters, order or self.default_order), place))
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     def _position(self, filters: Given, order: str, cursor: str | None) -> Position | None:
@@ -288,26 +298,31 @@ def _foreign_cursor() -> UsageError:
     return UsageError("The cursor is invalid for this list; request the list without a cursor.")
 
 
-class _Values(list[Any]):
+class Values(list[Any]):
     """The parameters of a statement, and the conditions that refer to them."""
 
     def add(self, value: Any) -> str:
         self.append(value)
         return f"${len(self)}"
 
-    def conditions(self, filters: Filters, *, indexed: bool = False) -> list[str]:
+    def conditions(
+        self, filters: Filters, *, indexed: bool = False, without: Collection[str] = ()
+    ) -> list[str]:
         """The conditions of the filters that are given and have an index, or none."""
         found = []
         for name, field in type(filters).model_fields.items():
             value, extra = getattr(filters, name), field.json_schema_extra
-            if value is None or not isinstance(extra, dict) or extra["indexed"] is not indexed:
+            if value is None or name in without or not isinstance(extra, dict):
+                continue
+            if extra["indexed"] is not indexed:
                 continue
             sql: Any = extra["sql"]
             found.append(sql.replace("{}", self.add(value)) if isinstance(sql, str) else sql[value])
         return [condition for condition in found if condition]
 
 
-def _all(conditions: Sequence[str]) -> str:
+def all_of(conditions: Sequence[str]) -> str:
+    """The conditions as one."""
     return " AND ".join(f"({one})" for one in conditions) or "true"
 
 

@@ -1,38 +1,19 @@
-"""Tasks, batches, pages, snapshots and fetches in the API."""
+"""Requests and results of acts on tasks, batches and snapshots in the API."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from messor.api.models.base import Address, In, Out, text
+from messor.archive.queries import KeptSnapshot
+from messor.frontier.batch_lines import BadLine
 
 TaskAct = Literal["pause", "resume", "stop", "retry", "recrawl"]
-TaskStatus = Literal["pending", "completed", "failed", "paused", "cancelled", "queued", "crawling"]
 Every = Annotated[str, text(30, 1)]
-
-
-class TaskOut(Out):
-    page_id: int
-    domain: str
-    url: str
-    kind: str
-    status: TaskStatus
-    outcome: str | None
-    priority: int
-    retry_count: int
-    max_retries: int
-    scheduled_at: datetime | None
-    next_crawl_at: datetime | None
-    last_crawled_at: datetime | None
-    completed_at: datetime | None
-    crawl_frequency: timedelta | None
-    last_http_status: int | None
-    refusal: str | None
-    error_message: str | None
 
 
 class ActIn(In):
@@ -72,31 +53,6 @@ class BatchIn(In):
     urls: list[Address | BatchUrlIn] = Field(min_length=1, max_length=5_000)
 
 
-class BadLineOut(Out):
-    line: int
-    text: str
-    reason: str
-
-
-class BatchOut(Out):
-    id: UUID
-    name: str
-    submitted_by: str
-    source: str
-    format: str
-    lines: int
-    accepted: int
-    fresh: int
-    duplicates: int
-    rejected: int
-    created_at: datetime
-    finished_at: datetime | None
-    fetched: int = Field(
-        description="Fetched pages among the accepted; an estimate for large batches"
-    )
-    is_reckoned: bool = Field(description="Whether `fetched` is an estimate from a sample")
-
-
 class BatchTakenOut(Out):
     """The result of a batch, with the first hundred rejected lines."""
 
@@ -108,81 +64,15 @@ class BatchTakenOut(Out):
     fresh: int
     duplicates: int
     rejected: int
-    errors: list[BadLineOut]
-
-
-class PageOut(Out):
-    id: int
-    domain: str
-    host: str
-    url: str
-    url_hash: str
-    found_by: str
-    found_on: int | None
-    depth: int | None
-    category: str | None
-    found_at: datetime
-    sitemap_lastmod: datetime | None
-    kind: str
-    status: TaskStatus
-    outcome: str | None
-    last_http_status: int | None
-    last_crawled_at: datetime | None
-    next_crawl_at: datetime | None
-    refusal: str | None
-    error_message: str | None
-    snapshot_id: int | None
-    title: str | None
-
-
-class SnapshotOut(Out):
-    id: int
-    page_id: int
-    url: str
-    content_hash: str
-    data_hash: str
-    raw_hash: str
-    size: int
-    status_code: int
-    provider: str
-    content_type: str | None
-    title: str | None
-    description: str | None
-    language: str | None
-    verdict: str | None
-    reader_version: int
-    crawled_at: datetime
+    errors: list[BadLine]
 
 
 class DiffOut(Out):
     """How a page's text changed from one snapshot to another."""
 
-    before: SnapshotOut
-    after: SnapshotOut
+    before: KeptSnapshot
+    after: KeptSnapshot
     added: int
     removed: int
     diff: str = Field(description="Unified diff with three lines of context")
     is_cut: bool = Field(description="Whether a text was truncated before comparison")
-
-
-class FetchOut(Out):
-    id: int
-    fetched_at: datetime
-    page_id: int
-    url: str | None
-    outcome: str
-    status_code: int | None
-    size: int | None
-    duration_ms: int
-    waited_ms: int
-    delay_ms: int | None
-    fetch_provider: str
-    provider_cost: float | None
-    quality_gate_failed: str | None
-    rule: str
-    policy_version: int
-    robots_id: int | None
-    final_url: str | None
-    proxy_id: int | None
-    error: dict[str, Any] | None
-    detail: dict[str, Any] | None

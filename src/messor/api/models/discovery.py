@@ -271,3 +271,11 @@ class CandidateDecisionIn(In):
     act: Literal["take", "approve", "reject"]
     reason: Reason | None = None
     seen: CandidateStatus | None = None
+
+
+class FlagReviewIn(In):
+    """A reviewer's decision on the flag of a page."""
+
+    act: Literal["confirm", "overturn"]
+    relevant: bool | None = Field(None, description="The correct flag; required if undecided")
+    reason: Annotated[str, text(2_000)] = ""

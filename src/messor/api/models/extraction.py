@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from messor.api.models.base import In, Name, Out, Reason, text
 
-RecordState = Literal["current", "removed"]
 TrialState = Literal["shadowing", "compared", "promoted", "rejected", "rolled_back"]
 
 
@@ -22,121 +21,6 @@ def _number(value: Any) -> float | None:
 
 
 Figure = Annotated[float | None, BeforeValidator(_number)]
-
-
-class ProofOut(BaseModel):
-    """Where a value is on its page."""
-
-    method: str
-    quote: str = Field(description="Verbatim from the decoded page")
-    path: str = ""
-
-
-class FieldOut(BaseModel):
-    """A value stated by a page, with confidence and evidence."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    value: Any
-    confidence: float | None = None
-    evidence: ProofOut | None = None
-
-
-class RecordOut(Out):
-    id: int
-    kind: str
-    state: RecordState = Field(description="Whether the page still states it")
-    confidence: float
-    parser: str
-    parser_version: str
-    title: str = Field(description="Display title")
-    data: dict[str, Any] = Field(description="Values by field")
-    domain: str
-    url: str
-    page_id: int
-    snapshot_id: int
-    first_seen: datetime
-    last_seen: datetime
-    updated_at: datetime = Field(description="When its values last changed")
-
-
-class WholeRecordOut(RecordOut):
-    """A record with the evidence of its fields."""
-
-    identity: str
-    fields: dict[str, FieldOut]
-    removed_at: datetime | None
-    product_id: int | None
-
-
-class RecordChangeOut(Out):
-    """A change of a record or of one of its fields."""
-
-    id: int
-    changed_at: datetime
-    state: Literal["new", "changed", "removed", "returned"]
-    cause: Literal["page", "parser"] = Field(description="Whether the page or its parser changed")
-    field: str | None
-    before: Any
-    after: Any
-    snapshot_id: int | None
-
-
-class ProductOut(Out):
-    """A product as currently stated by its page; missing values are null."""
-
-    id: int
-    product_name: str | None
-    price: Figure
-    currency: str | None
-    availability: str | None
-    brand: str | None
-    category: str | None
-    sku: str | None
-    gtin: str | None
-    rating: Figure
-    review_count: int | None
-    state: RecordState
-    domain: str
-    url: str
-    record_id: int
-    page_id: int
-    snapshot_id: int
-    parser: str
-    parser_version: str
-    created_at: datetime
-    updated_at: datetime
-
-
-class ImageOut(Out):
-    image_url: str
-    alt_text: str | None
-    image_type: Literal["primary", "gallery", "thumbnail"]
-    position: int
-    width: int | None
-    height: int | None
-    file_size: int | None
-
-
-class WholeProductOut(ProductOut):
-    """A product with its images, offers and variants."""
-
-    description: str | None
-    metadata: dict[str, Any]
-    images: list[ImageOut]
-    offers: list[RecordOut]
-    variants: list[RecordOut]
-
-
-class PriceOut(Out):
-    """Price and availability of a product from a point in time."""
-
-    seen_at: datetime
-    price: Figure
-    currency: str | None
-    availability: str | None
-    snapshot_id: int
-    cause: Literal["page", "parser"]
 
 
 class FragmentOut(Out):

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import BIGGEST, NO_NUL, BigId
-from messor.api.models.crawl import DiffOut, FetchOut, PageOut, SnapshotOut
-from messor.api.routes.domains import name_of
-from messor.api.routes.tasks import DomainFilter
+from messor.api.listing import ListRequest, list_request
+from messor.api.models.base import BIGGEST, BigId
+from messor.api.models.crawl import DiffOut
+from messor.archive import queries as snapshots
 from messor.archive import snapshot_content as archive
+from messor.archive.queries import SNAPSHOTS, KeptSnapshot, SnapshotFilter
 from messor.errors import UsageError
-from messor.fetch import queries as fetches
-from messor.frontier import page_stretches
-from messor.frontier import queries as frontier
-from messor.frontier.page_stretches import PageFilter
-from messor.web.urls import Url, parse
+from messor.fetch.queries import FETCHES, FetchFilter, LoggedFetch
+from messor.frontier import page_queries
+from messor.frontier.page_queries import PAGES, KnownPage, PageFilter
+from messor.store.listing import ListPage
 
 router = APIRouter(tags=["pages"], route_class=GatedRoute)
-
-Word = Annotated[str | None, Query(min_length=1, max_length=100, pattern=NO_NUL)]
-UrlParam = Annotated[str | None, Query(min_length=1, max_length=8_000, pattern=NO_NUL)]
 
 # Foreign content: browsers must not execute it or sniff its type.
 SANDBOX = {
@@ -41,64 +36,41 @@ SANDBOX = {
 @needs(Act.READ)
 async def list_pages(
     database: DatabaseDep,
-    *,
-    domain: DomainFilter = None,
-    outcome: Annotated[
-        Word, Query(description="Outcome of the last fetch; waiting before the first")
-    ] = None,
-    category: Word = None,
-    kind: Word = None,
-    q: Annotated[Word, Query(description="Part of the URL")] = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[PageOut]:
+    asked: Annotated[ListRequest[KnownPage, PageFilter], list_request(PAGES)],
+) -> ListPage[KnownPage]:
     """List pages in discovery order.
 
     A response scans a bounded part of the list, so it may contain few or no items although more follow.
     """
-    name = name_of(domain) if domain else None
-    pager = Pager("pages", name, outcome, category, kind, q)
-    found = await page_stretches.read(
-        database,
-        PageFilter(outcome, category, kind, q),
-        after=pager.read(cursor, PositiveInt) or 0,
-        domain=name,
-        limit=limit,
-    )
-    return Listing(
-        items=[PageOut.model_validate(row) for row in found.pages],
-        next=pager.write(found.reached) if found.reached else None,
-    )
+    return await asked.read(database)
 
 
 @router.get("/pages/{page_id}")
 @needs(Act.READ)
-async def show_page(page_id: BigId, database: DatabaseDep) -> PageOut:
+async def show_page(page_id: BigId, database: DatabaseDep) -> KnownPage:
     """Get a page with its current state."""
-    return PageOut.model_validate(await frontier.page(database, page_id))
+    return await page_queries.page(database, page_id)
 
 
 @router.get("/pages/{page_id}/snapshots")
 @needs(Act.READ)
 async def list_snapshots(
-    page_id: BigId, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
-) -> Listing[SnapshotOut]:
+    page_id: BigId,
+    database: DatabaseDep,
+    asked: Annotated[
+        ListRequest[KeptSnapshot, SnapshotFilter], list_request(SNAPSHOTS, without=("page_id",))
+    ],
+) -> ListPage[KeptSnapshot]:
     """List the snapshots of a page, newest first."""
-    await frontier.page(database, page_id)
-    pager = Pager("snapshots", page_id)
-    before = pager.read(cursor, PositiveInt)
-    rows = await archive.snapshots(database, page_id, before=before, limit=limit + 1)
-    return Listing(
-        items=[SnapshotOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row.id),
-    )
+    await page_queries.page(database, page_id)
+    return await asked.read(database, page_id=page_id)
 
 
 @router.get("/snapshots/{snapshot_id}")
 @needs(Act.READ)
-async def show_snapshot(snapshot_id: BigId, database: DatabaseDep) -> SnapshotOut:
+async def show_snapshot(snapshot_id: BigId, database: DatabaseDep) -> KeptSnapshot:
     """Get the metadata of a snapshot."""
-    return SnapshotOut.model_validate(await archive.snapshot(database, snapshot_id))
+    return await snapshots.snapshot(database, snapshot_id)
 
 
 @router.get(
@@ -144,8 +116,8 @@ async def show_diff(
     to: Annotated[int, Query(ge=1, le=BIGGEST, description="Another snapshot of the same page")],
 ) -> DiffOut:
     """Compare the text of two snapshots of a page."""
-    before = await archive.snapshot(database, snapshot_id)
-    after = await archive.snapshot(database, to)
+    before = await snapshots.snapshot(database, snapshot_id)
+    after = await snapshots.snapshot(database, to)
     if before.page_id != after.page_id:
         raise UsageError(
             "The snapshots belong to different pages; only snapshots of one page can be compared."
@@ -154,8 +126,8 @@ async def show_diff(
     new = await archive.markdown(database, after.id)
     found = await asyncio.to_thread(archive.compare, old, new)
     return DiffOut(
-        before=SnapshotOut.model_validate(before),
-        after=SnapshotOut.model_validate(after),
+        before=before,
+        after=after,
         added=found.added,
         removed=found.removed,
         diff=found.diff,
@@ -167,37 +139,7 @@ async def show_diff(
 @needs(Act.READ)
 async def list_fetches(
     database: DatabaseDep,
-    *,
-    page_id: Annotated[int | None, Query(ge=1, le=BIGGEST)] = None,
-    url: UrlParam = None,
-    domain: DomainFilter = None,
-    outcome: Word = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[FetchOut]:
+    asked: Annotated[ListRequest[LoggedFetch, FetchFilter], list_request(FETCHES)],
+) -> ListPage[LoggedFetch]:
     """List fetches of one page, URL or domain, newest first."""
-    if sum(one is not None for one in (page_id, url, domain)) != 1:
-        raise UsageError("Specify exactly one of page_id, url and domain.")
-    pager = Pager("fetches", page_id, url, domain, outcome)
-    before = pager.read(cursor, tuple[datetime, PositiveInt])
-    if domain is not None:
-        log = await fetches.of_domain(
-            database, name_of(domain), before=before, outcome=outcome, limit=limit
-        )
-        return Listing(
-            items=[FetchOut.model_validate(row) for row in log.fetches],
-            next=pager.write(log.reached) if log.reached else None,
-        )
-    found = page_id or await frontier.find(database, _parsed(url or ""))
-    rows = await fetches.of_page(database, found, before=before, outcome=outcome, limit=limit + 1)
-    return Listing(
-        items=[FetchOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.fetched_at, row.id)),
-    )
-
-
-def _parsed(text: str) -> Url:
-    url = parse(text if "://" in text else f"https://{text}")
-    if url is None:
-        raise UsageError(f"{text[:200]!r} is not a valid URL.")
-    return url
+    return await asked.read(database)

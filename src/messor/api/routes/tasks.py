@@ -13,33 +13,37 @@ from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.crawl import (
     ActIn,
-    BadLineOut,
     BatchIn,
-    BatchOut,
     BatchTakenOut,
     BatchUrlIn,
     DoneOut,
     ScopedActIn,
-    TaskOut,
-    TaskStatus,
 )
 from messor.api.models.domains import UrlIn
-from messor.api.routes.domains import name_of
 from messor.errors import ConflictError, UsageError
-from messor.frontier import batches, control, queries, task_stretches
-from messor.frontier.batch_lines import Line, LineReader
+from messor.frontier import batch_queries, batches, control, task_queries
+from messor.frontier.batch_lines import BadLine, Line, LineReader
+from messor.frontier.batch_queries import (
+    BATCH_ERRORS,
+    BATCHES,
+    BatchErrorFilter,
+    BatchFilter,
+    TaskBatch,
+)
 from messor.frontier.batches import BatchSubmitter
 from messor.frontier.cadence import parse_interval
 from messor.frontier.control import Scope
+from messor.frontier.task_queries import TASKS, KnownTask, TaskFilter
 from messor.governance import intake
 from messor.governance.intake import SubmittedUrl
 from messor.registry.submissions import Submitter
 from messor.store.database import Database
+from messor.store.listing import ListPage
 
 router = APIRouter(tags=["tasks"], route_class=GatedRoute)
 
@@ -68,31 +72,13 @@ async def submit_url(
 @needs(Act.READ)
 async def list_tasks(
     database: DatabaseDep,
-    *,
-    domain: DomainFilter = None,
-    status: TaskStatus | None = None,
-    batch: UUID | None = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[TaskOut]:
+    asked: Annotated[ListRequest[KnownTask, TaskFilter], list_request(TASKS)],
+) -> ListPage[KnownTask]:
     """List crawl tasks in discovery order.
 
     A response scans a bounded part of the frontier, so it may contain few or no items although more follow.
     """
-    name = name_of(domain) if domain else None
-    pager = Pager("tasks", name, status, batch)
-    found = await task_stretches.read(
-        database,
-        status,
-        after=pager.read(cursor, PositiveInt) or 0,
-        domain=name,
-        batch_id=batch,
-        limit=limit,
-    )
-    return Listing(
-        items=[TaskOut.model_validate(row) for row in found.tasks],
-        next=pager.write(found.reached) if found.reached else None,
-    )
+    return await asked.read(database)
 
 
 @router.post("/tasks/acts")
@@ -122,9 +108,9 @@ async def _scope(database: Database, given: ScopedActIn) -> Scope:
 
 @router.get("/tasks/{page_id}")
 @needs(Act.READ)
-async def show_task(page_id: BigId, database: DatabaseDep) -> TaskOut:
+async def show_task(page_id: BigId, database: DatabaseDep) -> KnownTask:
     """Get the crawl task of a page."""
-    return TaskOut.model_validate(await queries.task(database, page_id))
+    return await task_queries.task(database, page_id)
 
 
 @router.post("/tasks/{page_id}/acts")
@@ -133,7 +119,7 @@ async def act_on_task(
     page_id: BigId, given: ActIn, database: DatabaseDep, principal: PrincipalDep
 ) -> DoneOut:
     """Pause, resume, stop, retry or recrawl one page."""
-    found = await queries.task(database, page_id)
+    found = await task_queries.task(database, page_id)
     scope = await Scope.url(database, found.url)
     if scope.key != page_id:
         raise ConflictError("This task is a preflight check; decide on the domain instead.")
@@ -145,15 +131,11 @@ async def act_on_task(
 @router.get("/batches")
 @needs(Act.READ)
 async def list_batches(
-    database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
-) -> Listing[BatchOut]:
+    database: DatabaseDep,
+    asked: Annotated[ListRequest[TaskBatch, BatchFilter], list_request(BATCHES)],
+) -> ListPage[TaskBatch]:
     """List batches, newest first."""
-    pager = Pager("batches")
-    rows = await queries.batches(database, before=pager.read(cursor, UUID), limit=limit + 1)
-    return Listing(
-        items=[BatchOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row.id),
-    )
+    return await asked.read(database)
 
 
 @router.post("/batches", status_code=201)
@@ -224,24 +206,23 @@ async def _take(
 
 @router.get("/batches/{batch_id}")
 @needs(Act.READ)
-async def show_batch(batch_id: UUID, database: DatabaseDep) -> BatchOut:
+async def show_batch(batch_id: UUID, database: DatabaseDep) -> TaskBatch:
     """Get a batch with its results."""
-    return BatchOut.model_validate(await queries.batch(database, batch_id))
+    return await batch_queries.batch(database, batch_id)
 
 
 @router.get("/batches/{batch_id}/errors")
 @needs(Act.READ)
 async def list_batch_errors(
-    batch_id: UUID, database: DatabaseDep, *, cursor: CursorParam = None, limit: PageSize = 50
-) -> Listing[BadLineOut]:
+    batch_id: UUID,
+    database: DatabaseDep,
+    asked: Annotated[
+        ListRequest[BadLine, BatchErrorFilter], list_request(BATCH_ERRORS, without=("batch_id",))
+    ],
+) -> ListPage[BadLine]:
     """List the rejected lines of a batch with their reasons."""
-    pager = Pager("batch-errors", batch_id)
-    after = pager.read(cursor, PositiveInt) or 0
-    rows = await queries.batch_errors(database, batch_id, after=after, limit=limit + 1)
-    return Listing(
-        items=[BadLineOut(**row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row["line"]),
-    )
+    await batch_queries.batch(database, batch_id)
+    return await asked.read(database, batch_id=batch_id)
 
 
 @router.post("/batches/{batch_id}/acts")

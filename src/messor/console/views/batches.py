@@ -4,58 +4,50 @@ from __future__ import annotations
 
 from datetime import timedelta
 from io import BytesIO
+from uuid import UUID
 
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.forms import Form
+from messor.console.listing import list_of
 from messor.console.screens import get, upload
-from messor.console.views.tasks import as_uuid
-from messor.errors import UsageError
-from messor.frontier import batches, queries
+from messor.errors import NotFoundError, UsageError
+from messor.frontier import batch_queries, batches
 from messor.frontier.batch_lines import FORMATS, guess_format
+from messor.frontier.batch_queries import BATCH_ERRORS, BATCHES
 from messor.frontier.cadence import parse_interval
 from messor.frontier.tasks import DEFAULT_PRIORITY, LOWEST_PRIORITY
 
-PER_PAGE = 50
 PASTED = "pasted"
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    before = as_uuid(call.query("before"))
-    rows = await queries.batches(call.context.database, before=before, limit=PER_PAGE + 1)
-    more = with_query("/batches", before=rows[PER_PAGE - 1].id) if len(rows) > PER_PAGE else None
-    names = await call.names({row.submitted_by for row in rows})
-    return await call.page(
-        "tasks/batches.html",
-        rows=rows[:PER_PAGE],
-        more=more,
-        first="/batches" if before else None,
-        names=names,
-    )
+    listed = await list_of(call, BATCHES, "/batches")
+    names = await call.names({row.submitted_by for row in listed.items})
+    return await call.page("tasks/batches.html", listed=listed, names=names)
 
 
 async def show(call: ConsoleRequest) -> Response:
     """One batch with its rejected lines."""
-    batch_id, after = as_uuid(call.part("batch_id")), call.query("after")
-    assert batch_id is not None
-    batch = await queries.batch(call.context.database, batch_id)
-    start = int(after) if after.isdecimal() and len(after) < 10 else 0
-    rows = await queries.batch_errors(
-        call.context.database, batch_id, after=start, limit=PER_PAGE + 1
-    )
-    path = f"/batches/{batch_id}"
-    more = with_query(path, after=rows[PER_PAGE - 1]["line"]) if len(rows) > PER_PAGE else None
+    batch_id = as_uuid(call.part("batch_id"))
+    batch = await batch_queries.batch(call.context.database, batch_id)
+    errors = await list_of(call, BATCH_ERRORS, f"/batches/{batch_id}", batch_id=batch_id)
     return await call.page(
         "tasks/batch.html",
         batch=batch,
-        rows=rows[:PER_PAGE],
-        more=more,
-        first=path if start else None,
+        errors=errors,
         names=await call.names({batch.submitted_by}),
     )
+
+
+def as_uuid(text: str) -> UUID:
+    """Parse a UUID of a path."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise NotFoundError("Page not found.") from error
 
 
 async def show_form(call: ConsoleRequest) -> Response:

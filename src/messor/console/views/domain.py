@@ -11,26 +11,25 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console import charts, evidence, labels
-from messor.console.addresses import domain_path, with_query
+from messor.console.addresses import domain_path
 from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars, LineChart
+from messor.console.listing import list_of
 from messor.console.screens import get
-from messor.fetch import queries as fetch_log
-from messor.fetch.queries import LAST_ID, Place
+from messor.fetch.queries import FETCHES
 from messor.frontier import page_queries, sitemaps
-from messor.frontier.page_queries import MOST_COUNTED
+from messor.frontier.page_queries import MOST_COUNTED, PAGES
 from messor.governance import purges
 from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
 from messor.politeness import hosts
 from messor.politeness.risk import BANDS, MAX_SCORE
 from messor.records import queries as records
-from messor.records.queries import RecordFilter
+from messor.records.queries import RECORDS, RecordFilter
 from messor.registry import domains, notes, review
 from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, RANGES
 
-PER_PAGE = 50
 NEWEST = 20  # records shown
 MAX_ROBOTS = 20_000  # characters of a robots.txt shown
 MAX_SITEMAPS = 100
@@ -78,42 +77,28 @@ async def show_pages(call: ConsoleRequest) -> Response:
             crumbs=_crumbs(within),
             most_counted=MOST_COUNTED,
         )
-    after, outcome, q = call.query("after"), call.query("outcome"), call.query("q").strip()
-    kept = call.query("kept") == "yes"
-    found = await page_queries.pages(
-        database,
-        domain.domain,
-        after=int(after) if after.isdecimal() and len(after) < 19 else 0,
-        containing=q or None,
-        outcome=outcome or None,
-        kept=kept,
-        limit=PER_PAGE,
-    )
-    path = domain_path(domain.domain, "pages")
-    keeping: dict[str, Any] = {"q": q, "outcome": outcome, "kept": "yes" if kept else ""}
-    return await _page(
+    counts = await page_queries.outcomes(database, domain.domain)
+    listed = await list_of(
         call,
-        domain,
-        "domain/pages.html",
-        rows=found.pages,
-        more=with_query(path, after=found.reached, **keeping) if found.reached else None,
-        is_first=not after,
-        outcomes=await page_queries.outcomes(database, domain.domain),
-        most_counted=MOST_COUNTED,
-        **{**keeping, "kept": kept},
+        PAGES,
+        domain_path(domain.domain, "pages"),
+        choices={"outcome": tuple(counts)},
+        labels={"outcome": {name: f"{name} ({count:,})" for name, count in counts.items()}},
+        domain=domain.domain,
     )
+    return await _page(call, domain, "domain/pages.html", listed=listed, most_counted=MOST_COUNTED)
 
 
 async def show_records(call: ConsoleRequest) -> Response:
     """Record counts by kind, and the newest records."""
     database, domain = call.context.database, await _domain(call)
-    newest = await records.records(database, RecordFilter(domain=domain.domain), limit=NEWEST)
+    newest = await RECORDS.read(database, RecordFilter(domain=domain.domain), limit=NEWEST)
     return await _page(
         call,
         domain,
         "domain/records.html",
         kinds=await records.of_domain(database, domain.id),
-        rows=newest.records,
+        rows=newest.items,
         tone=evidence.tone,
     )
 
@@ -137,21 +122,10 @@ async def show_courtesy(call: ConsoleRequest) -> Response:
 
 
 async def show_fetches(call: ConsoleRequest) -> Response:
-    domain, outcome = await _domain(call), call.query("outcome")
-    log = await fetch_log.of_domain(
-        call.context.database,
-        domain.domain,
-        before=_place(call.query("before")),
-        outcome=outcome or None,
-        limit=PER_PAGE,
-    )
-    path, more = domain_path(domain.domain, "fetches"), None
-    if log.reached is not None:
-        moment, key = log.reached
-        more = with_query(path, before=f"{moment.isoformat()}_{key}", outcome=outcome)
-    return await _page(
-        call, domain, "domain/fetches.html", rows=log.fetches, more=more, outcome=outcome
-    )
+    domain = await _domain(call)
+    path = domain_path(domain.domain, "fetches")
+    listed = await list_of(call, FETCHES, path, domain=domain.domain)
+    return await _page(call, domain, "domain/fetches.html", listed=listed)
 
 
 async def show_settings(call: ConsoleRequest) -> Response:
@@ -208,19 +182,6 @@ def _crumbs(within: str) -> list[tuple[str, str]]:
     """Breadcrumbs: path and name of each parent folder."""
     parts = [part for part in within.split("/") if part]
     return [("/".join(parts[: place + 1]) + "/", part) for place, part in enumerate(parts)]
-
-
-def _place(text: str) -> Place | None:
-    """Decode a cursor of the request log: a time with an optional id."""
-    moment, _, key = text.partition("_")
-    try:
-        at = datetime.fromisoformat(moment) if moment else None
-    except ValueError:
-        return None
-    if at is None:
-        return None
-    number = int(key) if key.isdecimal() and len(key) < 20 else 0
-    return at if at.tzinfo else at.replace(tzinfo=UTC), min(number, LAST_ID)
 
 
 SCREENS = (

@@ -10,20 +10,23 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
+from messor.archive import queries
+from messor.archive.queries import SNAPSHOTS, KeptSnapshot, SnapshotFilter
 from messor.console import differences, markdown
 from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
-from messor.errors import UsageError
+from messor.errors import NotFoundError, UsageError
 from messor.explain import why
 from messor.explain.why import Explanation
 from messor.frontier import control
 from messor.frontier.control import Scope
 from messor.ops import page_story
-from messor.ops.page_story import ListedSnapshot, PageFacts
+from messor.ops.page_story import LARGEST, PageFacts
 
 MAX_SHOWN = 100_000  # characters of a snapshot rendered
 MAX_COMPARED = 300_000
+MAX_LISTED = 100  # snapshots
 ACTOR = re.compile(r"\b(?:member|key):[0-9a-f-]{36}\b")  # as actors appear in sentences
 
 
@@ -33,21 +36,23 @@ async def show(call: ConsoleRequest) -> Response:
         "page/story.html",
         page=found,
         moments=await page_story.moments(database, found.id),
-        snapshots=await page_story.snapshots(database, found.id),
+        snapshots=await _snapshots(call, found),
     )
 
 
 async def show_snapshot(call: ConsoleRequest) -> Response:
     """A snapshot's Markdown, rendered, or raw with `as=text`."""
     database, found = call.context.database, await _found(call)
-    kept, chosen = await _snapshots(call, found, call.number("snapshot_id"))
+    chosen = await queries.snapshot(database, min(call.number("snapshot_id"), LARGEST))
+    if chosen.page_id != found.id:
+        raise NotFoundError("This page has no such snapshot.")
     text = await page_story.text(database, found.id, chosen.id, MAX_SHOWN)
     is_text = call.query("as") == "text"
     reading = "" if is_text else await asyncio.to_thread(markdown.render, text.markdown, found.url)
     return await call.page(
         "page/snapshot.html",
         page=found,
-        snapshots=kept,
+        snapshots=await _snapshots(call, found),
         chosen=chosen,
         text=text,
         reading=reading,
@@ -65,7 +70,7 @@ async def show_difference(call: ConsoleRequest) -> Response:
     return await call.page(
         "page/difference.html",
         page=found,
-        snapshots=await page_story.snapshots(database, found.id),
+        snapshots=await _snapshots(call, found),
         older=older,
         newer=newer,
         difference=difference,
@@ -119,14 +124,10 @@ async def _found(call: ConsoleRequest) -> PageFacts:
     return await page_story.page(call.context.database, call.number("page_id"))
 
 
-async def _snapshots(
-    call: ConsoleRequest, found: PageFacts, snapshot_id: int
-) -> tuple[list[ListedSnapshot], ListedSnapshot]:
-    kept = await page_story.snapshots(call.context.database, found.id)
-    chosen = next((one for one in kept if one.id == snapshot_id), None)
-    if chosen is None:
-        raise UsageError("No such snapshot of this page.")
-    return kept, chosen
+async def _snapshots(call: ConsoleRequest, found: PageFacts) -> list[KeptSnapshot]:
+    """The newest snapshots of a page."""
+    wanted = SnapshotFilter(page_id=found.id)
+    return (await SNAPSHOTS.read(call.context.database, wanted, limit=MAX_LISTED)).items
 
 
 def _id(call: ConsoleRequest, name: str) -> int:

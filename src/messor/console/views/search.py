@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from starlette.responses import Response
@@ -13,11 +14,10 @@ from messor.console import evidence
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get
-from messor.console.views import records
-from messor.console.views.products import figure
 from messor.errors import UsageError
 from messor.insight import search
 from messor.insight.search import Facets, Filters, Hit, SearchResults
+from messor.registry.domains import Submission
 
 PER_PAGE = 20
 WORDS = ("kind", "domain", "brand", "category", "availability")
@@ -78,7 +78,16 @@ async def show(call: ConsoleRequest) -> Response:
 
 def _given(call: ConsoleRequest) -> dict[str, str]:
     given = {name: call.query(name).strip()[:300] for name in NAMES}
-    return given | {"domain": records.domain(call)}
+    return given | {"domain": _domain(call)}
+
+
+def _domain(call: ConsoleRequest) -> str:
+    """The domain of a name, host or URL; otherwise the text as typed."""
+    typed = call.query("domain").strip()[:2_000]
+    try:
+        return Submission.understand(typed).domain
+    except UsageError:
+        return typed.lower()[:253]
 
 
 def _filters(given: dict[str, str]) -> Filters:
@@ -90,11 +99,24 @@ def _filters(given: dict[str, str]) -> Filters:
         brands,
         categories,
         availability,
-        figure(given["price_from"], "Minimum price"),
-        figure(given["price_to"], "Maximum price"),
+        _figure(given["price_from"], "Minimum price"),
+        _figure(given["price_to"], "Maximum price"),
         given["currency"] or None,
-        figure(given["rating"], "Minimum rating"),
+        _figure(given["rating"], "Minimum rating"),
     )
+
+
+def _figure(typed: str, label: str) -> Decimal | None:
+    """Parse a decimal number; None for an empty field."""
+    if not typed:
+        return None
+    try:
+        number = Decimal(typed.replace(",", "."))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or not 0 <= number < 10**15 or len(typed) > 20:
+        raise UsageError(f"{label}: {typed[:50]!r} is not a number such as 19.90.")
+    return number
 
 
 def _facets(

@@ -8,16 +8,15 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console import saved
-from messor.console.addresses import with_query, within
+from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
+from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import NotFoundError, UsageError
-from messor.frontier import control, task_stretches
+from messor.frontier import control
 from messor.frontier.control import Scope
-from messor.frontier.transitions import DERIVED, STORED
+from messor.frontier.task_queries import TASKS
 
-PER_PAGE = 50
-STATUSES = (*sorted(DERIVED), *sorted(STORED))
 ACTS = ("pause", "resume", "stop", "retry", "recrawl")
 PAST_TENSE = {
     "pause": "paused",
@@ -31,32 +30,14 @@ PAST_TENSE = {
 async def show(call: ConsoleRequest) -> Response:
     if (opened := await saved.opening(call, "tasks")) is not None:
         return opened
-    domain, status = call.query("domain").strip().lower(), call.query("status")
-    status = status if status in STATUSES else ""
-    batch_id, after = as_uuid(call.query("batch")), call.query("after")
-    start = int(after) if after.isdecimal() and len(after) < 19 else 0
-    keeping = {"domain": domain, "status": status, "batch": batch_id}
-    found = await task_stretches.read(
-        call.context.database,
-        status or None,
-        after=start,
-        domain=domain or None,
-        batch_id=batch_id,
-        limit=PER_PAGE,
-    )
-    more = with_query("/tasks", after=found.reached, **keeping) if found.reached else None
+    listed = await list_of(call, TASKS, "/tasks")
     return await call.page(
         "tasks/list.html",
-        rows=found.tasks,
-        more=more,
-        first=with_query("/tasks", **keeping) if start else None,
-        statuses=STATUSES,
+        listed=listed,
         still=await control.is_standing_still(call.context.database),
-        here=with_query("/tasks", after=start or None, **keeping),
-        domain=domain,
-        wanted=status,
-        batch=batch_id,
-        saved=await saved.bar(call, "tasks", keeping),
+        here=call.request.url.path
+        + (f"?{call.request.url.query}" if call.request.url.query else ""),
+        saved=await saved.bar(call, "tasks", listed.given),
     )
 
 

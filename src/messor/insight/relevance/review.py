@@ -1,38 +1,19 @@
-"""Review of flags: flagged pages, and a person's decision on one of them."""
+"""Review of flags: a person's decision on a flagged page."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
+from typing import Any
 from uuid import UUID
-
-import msgspec
 
 from messor.errors import NotFoundError, UsageError
 from messor.insight.relevance.flags import PageText
 from messor.insight.relevance.store import ReviewDecision, decide
 from messor.insight.relevance.topic import Topic
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 from messor.web.urls import parse, url_hash
 
-State = Literal["undecided", "relevant", "irrelevant", "all"]
-
-# Most informative first: undecided by a person and nearest to even odds.
-LIST = """
-SELECT f.page_id, p.url, d.domain, f.relevant, f.score::float8 AS score, f.reasons::text AS reasons,
-       f.model_version, f.flagged_at, said.decided_by
-  FROM messor.page_flags f JOIN messor.pages p ON p.id = f.page_id
-  JOIN messor.hosts h ON h.id = p.host_id JOIN messor.domains d ON d.id = h.domain_id
-  LEFT JOIN LATERAL (SELECT x.decided_by FROM messor.flag_decisions x
-                      WHERE x.page_id = f.page_id AND x.vertical = f.vertical
-                      ORDER BY x.id DESC LIMIT 1) said ON true
- WHERE f.vertical = $1
-   AND CASE $2 WHEN 'relevant' THEN f.relevant WHEN 'irrelevant' THEN NOT f.relevant
-               WHEN 'undecided' THEN f.relevant IS NULL ELSE true END
-   AND ($3::text IS NULL OR d.domain = $3)
- ORDER BY said.decided_by IS NOT NULL, abs(f.score - 0.5), f.page_id LIMIT $4
-"""
 FIND = """
 SELECT f.page_id, p.url, h.domain_id, d.domain, f.relevant,
        coalesce(x.metadata ->> 'title', x.headline, '') AS title, coalesce(x.main_text, '') AS text
@@ -48,21 +29,6 @@ SELECT p.id FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
 
 
 @dataclass(frozen=True, slots=True)
-class FlagRow:
-    """A flag as a reviewer sees it."""
-
-    page_id: int
-    url: str
-    domain: str
-    relevant: bool | None
-    score: float
-    reasons: list[str]
-    model_version: str
-    flagged_at: datetime
-    decided_by: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Reviewed:
     """The result of a review."""
 
@@ -70,19 +36,6 @@ class Reviewed:
     url: str
     relevant: bool
     overturned: bool
-
-
-async def listing(
-    source: Connection | Database,
-    topic: Topic,
-    *,
-    state: State = "all",
-    domain: str | None = None,
-    limit: int = 50,
-) -> list[FlagRow]:
-    """Flags of a vertical, undecided ones and those nearest to even odds first."""
-    rows = await source.fetch(LIST, topic.name, state, domain, limit)
-    return [FlagRow(**{**row, "reasons": msgspec.json.decode(row["reasons"])}) for row in rows]
 
 
 async def review(
@@ -96,10 +49,37 @@ async def review(
     reason: str = "",
 ) -> Reviewed:
     """Confirm or overturn a flag; an undecided one needs `relevant`. `page` is a number or URL."""
-    row = await connection.fetchrow(FIND, topic.name, await _page_id(connection, page))
-    if row is None:
-        raise NotFoundError(f"{page} is not flagged for {topic.name}.")
+    row = await _flagged(connection, topic, page)
     verdict = _verdict(row["relevant"], agrees=agrees, relevant=relevant)
+    return await _decide(connection, topic, row, verdict, actor=actor, reason=reason)
+
+
+async def decide_as(
+    connection: Connection, topic: Topic, page: str, *, relevant: bool, actor: str, reason: str = ""
+) -> Reviewed:
+    """Decide whether a flagged page is relevant, whatever its flag says."""
+    row = await _flagged(connection, topic, page)
+    return await _decide(connection, topic, row, relevant, actor=actor, reason=reason)
+
+
+async def _flagged(connection: Connection, topic: Topic, page: str) -> Mapping[str, Any]:
+    row: Mapping[str, Any] | None = await connection.fetchrow(
+        FIND, topic.name, await _page_id(connection, page)
+    )
+    if row is None:
+        raise NotFoundError(f"{page[:200]} is not flagged for {topic.name}.")
+    return row
+
+
+async def _decide(
+    connection: Connection,
+    topic: Topic,
+    row: Mapping[str, Any],
+    verdict: bool,
+    *,
+    actor: str,
+    reason: str,
+) -> Reviewed:
     decision = ReviewDecision(row["page_id"], row["domain"], verdict, actor, reason)
     domain_id: UUID = row["domain_id"]
     text = PageText(row["title"], row["text"])
@@ -110,7 +90,9 @@ async def review(
 def _verdict(flagged: bool | None, *, agrees: bool, relevant: bool | None) -> bool:
     if flagged is None:
         if relevant is None:
-            raise UsageError("The flag is undecided: add --as relevant or --as irrelevant.")
+            raise UsageError(
+                "The flag is undecided: say whether the page is relevant (--as on the command line)."
+            )
         return relevant
     verdict = flagged if agrees else not flagged
     if relevant is not None and relevant != verdict:

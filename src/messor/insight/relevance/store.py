@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -95,26 +94,6 @@ VERSIONS = """
 SELECT version, state, reason, decisions, measured, trained_by, trained_at
   FROM messor.relevance_models WHERE vertical = $1 ORDER BY version DESC LIMIT $2
 """
-BORDERLINE = """
-SELECT f.page_id, p.url, f.score, f.reasons, f.model_version, f.flagged_at
-  FROM messor.page_flags f JOIN messor.pages p ON p.id = f.page_id
- WHERE f.vertical = $1
-   AND NOT EXISTS (SELECT FROM messor.flag_decisions d
-                    WHERE d.page_id = f.page_id AND d.vertical = f.vertical)
- ORDER BY abs(f.score - 0.5), f.page_id LIMIT $2
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class FlaggedPage:
-    """A flag that waits for a reviewer, nearest to even odds first."""
-
-    page_id: int
-    url: str
-    score: float
-    reasons: list[str]
-    model_version: str
-    flagged_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,14 +271,6 @@ async def versions(source: Connection | Database, topic: Topic) -> Sequence[dict
     """Trained versions, newest first."""
     rows = await source.fetch(VERSIONS, topic.name, KEPT_VERSIONS)
     return [{**row, "measured": msgspec.json.decode(row["measured"])} for row in rows]
-
-
-async def borderline(
-    source: Connection | Database, topic: Topic, most: int = 50
-) -> list[FlaggedPage]:
-    """Pages on which a reviewer's decision would teach most."""
-    rows = await source.fetch(BORDERLINE, topic.name, most)
-    return [FlaggedPage(**{**row, "reasons": msgspec.json.decode(row["reasons"])}) for row in rows]
 
 
 def _json(value: Any) -> str:

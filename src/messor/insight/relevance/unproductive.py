@@ -8,12 +8,11 @@ verticals only records of kinds that they want count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from messor.insight.relevance.topics import BELONGS
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 
 WINDOW = timedelta(days=90)  # without a record
 RARELY = timedelta(days=90)  # between two crawls
@@ -21,40 +20,37 @@ RARELY = timedelta(days=90)  # between two crawls
 # The specification's query (snapshots of the last 90 days without an extraction) in terms of stored
 # data: the page was crawled within the window, its newest content was read, and no record of the
 # wanted kinds was seen in it within the window.
-_UNPRODUCTIVE = f"""
+UNPRODUCTIVE = f"""
   FROM messor.crawl_tasks t
   JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.hosts h ON h.id = p.host_id
   JOIN messor.extractions x ON x.page_id = t.page_id AND x.snapshot_id = t.snapshot_id
  CROSS JOIN LATERAL (
-   SELECT coalesce($3::text[], array_agg(DISTINCT k.kind)) AS kinds FROM messor.domains d
+   SELECT coalesce({{kinds}}::text[], array_agg(DISTINCT k.kind)) AS kinds FROM messor.domains d
     CROSS JOIN messor.verticals v
     CROSS JOIN LATERAL jsonb_array_elements_text(v.definition -> 'record_kinds') k (kind)
     WHERE d.id = h.domain_id AND {BELONGS}) w
  WHERE t.kind = 'page' AND t.status = 'completed'
-   AND t.last_fetched_at > (SELECT messor.clock()) - $1::interval
-   AND p.found_at <= (SELECT messor.clock()) - $1::interval
+   AND t.last_fetched_at > (SELECT messor.clock()) - {{window}}
+   AND p.found_at <= (SELECT messor.clock()) - {{window}}
    AND p.depth > 0 AND x.warnings = '[]'::jsonb
-   AND ($2::uuid IS NULL OR h.domain_id = $2) AND ($5::bigint[] IS NULL OR h.id = ANY ($5))
-   AND (x.last_record_at IS NULL OR x.last_record_at <= (SELECT messor.clock()) - $1::interval
+   AND ({{domain}}::uuid IS NULL OR h.domain_id = {{domain}}) AND ({{hosts}}::bigint[] IS NULL OR h.id = ANY ({{hosts}}::bigint[]))
+   AND (x.last_record_at IS NULL OR x.last_record_at <= (SELECT messor.clock()) - {{window}}
         OR w.kinds IS NOT NULL)
    AND NOT EXISTS (SELECT FROM messor.records r WHERE r.page_id = t.page_id
                       AND (w.kinds IS NULL OR r.kind = ANY (w.kinds))
                       AND (r.state = 'current'
-                           OR r.last_seen > (SELECT messor.clock()) - $1::interval))
+                           OR r.last_seen > (SELECT messor.clock()) - {{window}}))
    AND NOT EXISTS (SELECT FROM messor.extraction_due q WHERE q.page_id = t.page_id)
    AND NOT EXISTS (SELECT FROM messor.pages n WHERE n.host_id = p.host_id AND n.found_on = p.id
-                      AND n.found_at > (SELECT messor.clock()) - $1::interval)
+                      AND n.found_at > (SELECT messor.clock()) - {{window}})
    AND (p.sitemap_lastmod IS NULL OR p.sitemap_lastmod <= t.last_fetched_at)
 """
-LIST = f"""
-SELECT p.id AS page_id, p.url, t.last_fetched_at, x.last_record_at, t.due_at {_UNPRODUCTIVE}
- ORDER BY p.id LIMIT $4
-"""
+_PARAMETERS = UNPRODUCTIVE.format(window="$1::interval", domain="$2::uuid", kinds="$3", hosts="$5")
 # A person's setting is kept.
 PUT_OFF = f"""
 WITH barren AS MATERIALIZED (
-  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_UNPRODUCTIVE}
+  SELECT t.page_id, t.last_fetched_at + $6::interval AS until {_PARAMETERS}
      AND t.crawl_frequency IS NULL AND t.due_at < t.last_fetched_at + $6::interval
    ORDER BY t.page_id LIMIT $4 FOR UPDATE OF t SKIP LOCKED
 ), later AS (
@@ -72,31 +68,6 @@ DELETE FROM messor.barren_pages WHERE page_id = ANY (ARRAY(
    WHERE b.until < (SELECT messor.clock()) OR x.last_record_at > b.put_off_at
    ORDER BY b.page_id LIMIT $1 FOR UPDATE OF b SKIP LOCKED))
 """
-
-
-@dataclass(frozen=True, slots=True)
-class UnproductivePage:
-    """A page without records."""
-
-    page_id: int
-    url: str
-    last_fetched_at: datetime
-    last_record_at: datetime | None
-    due_at: datetime | None
-
-
-async def unproductive(
-    source: Connection | Database,
-    *,
-    domain_id: UUID | None = None,
-    kinds: Sequence[str] | None = None,
-    window: timedelta = WINDOW,
-    most: int = 1_000,
-) -> list[UnproductivePage]:
-    """Pages without a record (of these kinds) in the window."""
-    wanted = None if kinds is None else list(kinds)
-    rows = await source.fetch(LIST, window, domain_id, wanted, most, None)
-    return [UnproductivePage(**row) for row in rows]
 
 
 async def put_off(

@@ -31,6 +31,10 @@ class Place(NamedTuple):
 
 
 PLACES = {
+    "candidates": Place("/candidates", "scout candidates", "/candidates"),
+    "discovery sessions": Place("/discovery-sessions", "scout sessions", "/discovery"),
+    "keywords": Place("/keywords", "keywords list", "/keywords"),
+    "result pages": Place("/serps", "scout serps", "/serps/pages"),
     "domains": Place("/domains", "domains list", "/domains"),
     "review queue": Place("/review", "domains queue", "/review"),
     "jobs": Place("/jobs", "jobs list", "/jobs"),

@@ -31,6 +31,7 @@ class Control:
     kind: Literal["text", "number", "choice"]
     value: str
     choices: tuple[tuple[str, str], ...] = ()  # value and label
+    is_optional: bool = True  # whether it can be left open
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,11 @@ async def list_of(
     except UsageError:  # a cursor of other filters, such as from an old link
         cursor = None
         page = await listing.read(database, filters, order=order, limit=limit)
-    given = {name: value for name, value in typed.items() if value}
+    given = {
+        name: value
+        for name, value in typed.items()
+        if value and value != str(listing.filters.model_fields[name].default)
+    }
     if order != listing.default_order:
         given["sort"] = order
     return Listed(
@@ -152,6 +157,7 @@ def _controls(
                 kind,
                 value or ("" if field.default is None else str(field.default)),
                 tuple((one, words.get(one, _words(one))) for one in offered),
+                is_optional=field.default is None,
             )
         )
     return found

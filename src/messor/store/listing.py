@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Generic, TypeVar
 
 import asyncpg
@@ -86,6 +86,14 @@ def age_of(text: Any) -> Any:
 Age = Annotated[
     timedelta, BeforeValidator(age_of), Field(ge=timedelta(), le=timedelta(weeks=99_999))
 ]
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A time without a zone is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(in_utc)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,10 @@ PLACES = {
     "discovery sessions": Place("/discovery-sessions", "scout sessions", "/discovery"),
     "keywords": Place("/keywords", "keywords list", "/keywords"),
     "result pages": Place("/serps", "scout serps", "/serps/pages"),
+    "organisations": Place(
+        "/verticals/{vertical}/organisations", "verticals organisations", None, ("vertical",)
+    ),
+    "scores": Place("/scores", "scores list", "/scores"),
     "domains": Place("/domains", "domains list", "/domains"),
     "review queue": Place("/review", "domains queue", "/review"),
     "jobs": Place("/jobs", "jobs list", "/jobs"),

@@ -25,7 +25,8 @@ from messor.scout.judges.model import SearchResult
 from messor.scout.judges.panel import Panel
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.verticals import files, organisations, verticals
+from messor.verticals import files, verticals
+from messor.verticals.queries import ORGANISATIONS
 from messor.verticals.verticals import Applied
 from simweb import SimResponse
 from simweb.answers import Request
@@ -154,8 +155,8 @@ async def test_a_candidate_is_crawled_read_and_reviewed(bench: Bench) -> None:
         taken = await candidates.assign(connection, read, "ada", actor="ada")
         done = await candidates.approve(connection, taken, actor="ada")
     assert done.status == "APPROVED"
-    found = await organisations.listing(bench.database, bench.applied)
-    assert [(one.name, one.domains) for one in found] == [("Alder Foundation", (FUND,))]
+    found = await listed(ORGANISATIONS, bench.database)
+    assert [(one.name, one.domains) for one in found] == [("Alder Foundation", [FUND])]
     assert await bench.step() == {
         "steps": 4,
         "policies_followed": 0,

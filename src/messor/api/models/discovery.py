@@ -14,7 +14,9 @@ from messor.scout.candidates import CandidateStatus
 from messor.scout.expansion import Suggestion
 from messor.scout.keywords import Tier
 from messor.scout.tiers import Retiered, TierChange
+from messor.verticals.differences import KeyDifference
 from messor.verticals.files import MAX_BYTES
+from messor.verticals.verticals import VerticalVersion
 
 VerticalName = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9_]{0,62}$", description="For example funding")
@@ -30,18 +32,12 @@ class VerticalOut(Out):
     applied_at: datetime
 
 
-class VersionOut(Out):
-    version: int
-    applied_by: str
-    applied_at: datetime
-
-
 class WholeVerticalOut(VerticalOut):
     """A vertical with its full definition."""
 
     definition: dict[str, Any]
     source: str = Field(description="The TOML file, for editing and applying again")
-    versions: list[VersionOut]
+    versions: list[VerticalVersion]
 
 
 class VerticalIn(In):
@@ -52,17 +48,11 @@ class VerticalIn(In):
     dry_run: bool = Field(default=False, description="Only report the changes")
 
 
-class DifferenceOut(Out):
-    key: str
-    before: Any
-    after: Any
-
-
 class VerticalAppliedOut(Out):
     name: str
     version: int
     applied: bool
-    changes: list[DifferenceOut]
+    changes: list[KeyDifference]
 
 
 class OrganisationIn(In):
@@ -70,14 +60,6 @@ class OrganisationIn(In):
     domains: list[Annotated[str, text(2_000, 1)]] = Field(default=[], max_length=100)
     location: Annotated[str, text(300)] | None = None
     external_id: Annotated[str, text(200)] | None = None
-
-
-class OrganisationOut(Out):
-    id: UUID
-    name: str
-    location: str | None
-    external_id: str | None
-    domains: list[str]
 
 
 class OrganisationPutOut(Out):

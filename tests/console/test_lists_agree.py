@@ -38,6 +38,8 @@ PLACES = {
     "organisations": Place(
         "/verticals/{vertical}/organisations", "verticals organisations", None, ("vertical",)
     ),
+    "ingestions": Place("/ingestions", "orbits runs", "/orbit/runs"),
+    "orbits": Place("/orbits", "orbits list", "/orbit"),
     "scores": Place("/scores", "scores list", "/scores"),
     "domains": Place("/domains", "domains list", "/domains"),
     "review queue": Place("/review", "domains queue", "/review"),

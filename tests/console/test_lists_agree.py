@@ -39,6 +39,7 @@ PLACES = {
         "/verticals/{vertical}/organisations", "verticals organisations", None, ("vertical",)
     ),
     "ingestions": Place("/ingestions", "orbits runs", "/orbit/runs"),
+    "model calls": Place("/model-calls", "model calls", "/model-calls"),
     "orbits": Place("/orbits", "orbits list", "/orbit"),
     "scores": Place("/scores", "scores list", "/scores"),
     "domains": Place("/domains", "domains list", "/domains"),

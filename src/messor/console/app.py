@@ -64,6 +64,7 @@ from messor.console.views import (
     views,
     webhooks,
 )
+from messor.console.visibility_overview import VisibilityOverviews
 from messor.errors import UnavailableError
 from messor.fetch.proxies.seal import seal_for
 from messor.fetch.services.identity_provider import IdentityProvider
@@ -137,6 +138,7 @@ def make_console(
         ConsoleRates(settings),
         public_submission,
         seal,
+        VisibilityOverviews(database),
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())

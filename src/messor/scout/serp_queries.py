@@ -50,9 +50,9 @@ SELECT r.rank_position AS rank, r.block_type AS block, r.domain, r.url, r.title,
  WHERE r.snapshot_id = $1 ORDER BY r.block_type, r.rank_position LIMIT $2
 """
 TALLY = """
-SELECT s.outcome, count(*)::int AS pages
-  FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
- WHERE k.vertical_id = $1 AND s.captured_at >= $2 AND s.captured_at < $3 GROUP BY 1
+SELECT s.outcome, count(*)::int AS pages FROM messor.serp_snapshots s
+ WHERE s.serp_profile_id IN (SELECT id FROM messor.serp_profiles WHERE vertical_id = $1)
+   AND s.captured_at >= $2 AND s.captured_at < $3 GROUP BY 1
 """
 
 

@@ -23,8 +23,7 @@ from messor.scout.serp_queries import SERPS, SeenResult
 from messor.store.database import Connection
 
 MAX_RANKS = 50
-SHOWN = 20  # domains, movers, competitors
-DRAWN = 5  # domains of a chart
+SHOWN = 20  # losses, competitors
 WINDOWS = {"7": "1 week", "28": "4 weeks", "91": "1 quarter"}
 PLACES = {"1 to 3": "green", "4 to 10": "azure", "below 10": "yellow", "not found": "gray"}
 
@@ -34,26 +33,19 @@ async def show(call: ConsoleRequest) -> Response:
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/overview.html", **values)
-    async with call.context.database.transaction() as connection:
-        window = await _window(connection, call)
-        tally = await serp_queries.tally(connection, applied, window.since, window.until)
-        seen = await visibility.of_domains(connection, applied, window)
-        moved = await visibility.movers(connection, applied, window, limit=SHOWN)
-        length = min(window.until - window.since, timedelta(days=28))
-        spans = trends.spans(window.until, length=length)
-        leaders = [one.name for one in seen[:DRAWN]]
-        drawn = await trends.visibility(connection, applied, spans, leaders)
+    days = _days(call)
+    found = await call.context.overviews.get(applied, int(days))
     return await call.page(
         "serps/overview.html",
-        window=window,
+        window=found.window,
         windows=WINDOWS,
-        days=_days(call),
-        tally=tally,
-        seen=seen[:SHOWN],
-        all_seen=len(seen),
-        gained=[one for one in moved if one.change > 0],
-        lost=[one for one in moved if one.change < 0],
-        chart=visibility_chart(drawn, spans) if drawn else None,
+        days=days,
+        tally=found.tally,
+        seen=found.seen,
+        all_seen=found.all_seen,
+        gained=[one for one in found.moved if one.change > 0],
+        lost=[one for one in found.moved if one.change < 0],
+        chart=visibility_chart(found.drawn, found.spans) if found.drawn else None,
         **values,
     )
 

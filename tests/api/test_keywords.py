@@ -12,6 +12,7 @@ from tests.console.found import seed
 from tests.insight.making import apply_vertical
 
 K = "/api/v1/verticals/wellness/keywords"
+ALL = "/api/v1/keywords"
 
 
 async def test_a_generation_is_previewed_then_written(
@@ -23,16 +24,16 @@ async def test_a_generation_is_previewed_then_written(
     done = (await admin.post(f"{K}/generate", json={"write": True})).json()
     assert done["written"] == 2160
     assert (await admin.post(f"{K}/generate", json={})).json()["new"] == 0
-    texts: list[str] = []
-    params: dict[str, Any] = {"limit": 200}
+    texts: list[tuple[str, str]] = []
+    params: dict[str, Any] = {"limit": 200, "vertical": "wellness"}
     while True:
-        body = (await admin.get(K, params=params)).json()
-        texts += [one["text"] for one in body["items"]]
+        body = (await admin.get(ALL, params=params)).json()
+        texts += [(one["text"], one["profile"]) for one in body["items"]]
         if body["next"] is None:
             break
         params["cursor"] = body["next"]
-    assert len(texts) == len(set(texts)) == 720
-    problem(await admin.get(K, params={**params, "tier": "A"}), 422, "usage")
+    assert len(texts) == len(set(texts)) == 2160
+    problem(await admin.get(ALL, params={**params, "tier": "A"}), 422, "usage")
 
 
 async def test_one_by_hand(admin: httpx.AsyncClient, database: Database) -> None:
@@ -41,7 +42,7 @@ async def test_one_by_hand(admin: httpx.AsyncClient, database: Database) -> None
         K, json={"text": "Botox ORCHARD", "tier": "A", "profiles": ["sg-mobile"]}
     )
     assert (added.status_code, added.json()) == (201, {"new": 1})
-    rows = (await admin.get(K, params={"q": "BOTOX", "kind": "manual"})).json()["items"]
+    rows = (await admin.get(ALL, params={"q": "BOTOX", "source": "manual"})).json()["items"]
     assert [one["text"] for one in rows] == ["botox orchard"]
     problem(await admin.post(K, json={"text": "x", "profiles": ["nowhere"]}), 422, "usage")
     problem(await admin.post(K, json={"text": "x", "tier": "Z"}), 422, "invalid")

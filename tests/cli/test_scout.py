@@ -52,7 +52,7 @@ def test_a_wrong_file_is_said(messor: Messor, tmp_path: Path) -> None:
     assert said.code == 2
     assert "key title: Field required" in said.err
     assert messor("verticals", "apply", "astrology").code == 4
-    assert messor("keywords", "list", "funding").code == 4
+    assert messor("keywords", "tiers", "funding").code == 4
 
 
 def test_organisations_are_imported(messor: Messor, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_from_keywords_to_a_decision(
     ).json
     assert made["written"] == made["new"] > 100
     assert messor("keywords", "add", "funding", "museum fund", "--tier", "A").code == 0
-    listed = messor("keywords", "list", "funding", "--tier", "A", "--json").json
+    listed = messor("keywords", "list", "--vertical", "funding", "--tier", "A", "--json").json
     assert {one["text"] for one in listed} == {"museum fund"}
     without = messor("scout", "search", "funding")
     assert (without.code, "No search engine is configured" in without.err) == (2, True)
@@ -87,6 +87,8 @@ def test_from_keywords_to_a_decision(
     assert done["searches"] == {"answered": 20}
     assert done["statistics"]["candidates_created"] >= 1
     assert messor("scout", "sessions").code == 0
+    pages = messor("scout", "serps", "--outcome", "ok", "--limit", "5", "--json").json
+    assert [one["engine"] for one in pages] == ["serper"] * 5
     spent = messor("scout", "spend", "--json").json
     assert [(one["engine"], one["answered"], one["cost"]) for one in spent] == [
         ("serper", 20, "0.020")

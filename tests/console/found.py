@@ -12,6 +12,7 @@ import msgspec
 from messor.core.ids import new_id
 from messor.insight import scoring
 from messor.scout import candidates, discovery, keywords, tiers
+from messor.scout.candidate_queries import CANDIDATES
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery
 from messor.scout.judges.model import SearchResult
@@ -20,6 +21,7 @@ from messor.store.database import Database
 from messor.verticals.verticals import Applied
 from tests.crawling import TESTER
 from tests.insight.making import Site, apply_vertical, make_site, own
+from tests.listed import listed
 
 SERP = """
 WITH request AS (
@@ -85,8 +87,8 @@ class Found:
             f"/serps?vertical={name}", f"/serps/pages?vertical={name}", f"/serps/{self.serp}",
             f"/serps/{self.gap}", f"/serps/domains/glow-clinic.test?vertical={name}",
             f"/discovery?vertical={name}", f"/discovery/{self.session}",
-            f"/candidates?vertical={name}", f"/candidates?at={self.candidates[0]}&show=all",
-            "/candidates?show=REJECTED", f"/scores?vertical={name}",
+            f"/candidates?vertical={name}", f"/candidates?at={self.candidates[0]}",
+            "/candidates?status=REJECTED", f"/scores?vertical={name}",
             f"/scores?vertical={name}&subject=organisation", f"/scores/{domain}?vertical={name}",
             f"/scores/simulate?vertical={name}&visibility=0.9&cost=0",
             f"/scores/calibration?vertical={name}",
@@ -206,12 +208,13 @@ async def _judge(database: Database, found: Found) -> None:
     stats = await work.process(rows)
     async with database.transaction() as connection:
         await discovery.end(connection, found.session, stats)
-        listed = await candidates.listing(
-            connection, session_id=found.session, status="PENDING_CRAWL"
+        made = await listed(
+            CANDIDATES, connection, session_id=found.session, status="PENDING_CRAWL"
         )
-        for place, one in enumerate(listed[:5]):
+        made.sort(key=lambda one: (-one.confidence_score, one.id))
+        for place, one in enumerate(made[:5]):
             await _go_on(connection, one, place)
-    found.candidates = [one.id for one in listed]
+    found.candidates = [one.id for one in made]
 
 
 async def _go_on(connection: Any, one: Candidate, place: int) -> None:

@@ -12,6 +12,7 @@ from playwright.async_api import Browser, expect
 from messor.access.members import Member
 from messor.access.roles import Role
 from messor.scout import candidate_queries, candidates
+from messor.scout.candidate_queries import CANDIDATES
 from messor.store.database import Database
 from tests.console.conftest import Enter, Visitor
 from tests.console.found import Found, add_serp, result, seed
@@ -19,20 +20,22 @@ from tests.console.test_accessibility import examining
 from tests.console.test_browser import NARROW, WIDE, log_in, watched
 from tests.console.test_xss import CANARY, OWN, payloads, visit
 from tests.crawling import TESTER
+from tests.listed import listed
 
+WAITING = "/candidates?status=waiting"
 Joined = Callable[..., Awaitable[Member]]
 
 
 async def waiting(database: Database) -> list[candidates.Candidate]:
-    return await candidates.listing(database, status="PENDING_REVIEW")
+    return await listed(CANDIDATES, database, status="PENDING_REVIEW")
 
 
 async def test_every_judge_is_on_the_page_with_weight_and_words(
     reviewer: Visitor, database: Database
 ) -> None:
     found = await seed(database, weeks=1)
-    first = (await waiting(database))[0]
-    page = await reviewer.get("/candidates")
+    first = next(one for one in await waiting(database) if one.domain == "glow-clinic.test")
+    page = await reviewer.get(f"{WAITING}&at={first.id}")
     said = await candidate_queries.opinions(database, first.id)
     assert {one.judge for one in said} == set(found.applied.vertical.judges)
     for one in said:
@@ -55,8 +58,8 @@ async def test_approve_from_the_queue_goes_on_to_the_next(
 ) -> None:
     await seed(database, weeks=1)
     first, second, _ = await waiting(database)
-    page = await reviewer.get("/candidates")
-    assert f'name="back" value="/candidates?at={second.id}"' in page.text
+    page = await reviewer.get(WAITING)
+    assert f'name="back" value="/candidates?status=waiting&amp;at={second.id}"' in page.text
     form = {"act": "approve", "seen": first.status, "back": f"/candidates?at={second.id}"}
     answer = await reviewer.send("/candidates", f"/candidates/{first.id}/decide", form)
     assert answer.place == f"/candidates?at={second.id}"
@@ -99,8 +102,8 @@ async def test_nobody_decides_over_somebody_elses_decision(
 async def test_what_does_not_wait_cannot_be_decided(reviewer: Visitor, database: Database) -> None:
     await seed(database, weeks=1)
     for status in ("PENDING_CRAWL", "SKIPPED_LOW_CONFIDENCE", "APPROVED"):
-        one = (await candidates.listing(database, status=status))[0]
-        page = await reviewer.get(f"/candidates?show=all&at={one.id}")
+        one = (await listed(CANDIDATES, database, status=status))[0]
+        page = await reviewer.get(f"/candidates?at={one.id}")
         assert f"/candidates/{one.id}/decide" not in page.text
         path = f"/candidates/{one.id}/decide"
         await reviewer.send("/candidates", path, {"act": "approve"})
@@ -110,7 +113,7 @@ async def test_what_does_not_wait_cannot_be_decided(reviewer: Visitor, database:
 async def test_many_at_once_each_for_itself(reviewer: Visitor, database: Database) -> None:
     await seed(database, weeks=1)
     rows = await waiting(database)
-    skipped = (await candidates.listing(database, status="PENDING_CRAWL"))[0]
+    skipped = (await listed(CANDIDATES, database, status="PENDING_CRAWL"))[0]
     form = [("candidate", str(one.id)) for one in (*rows[:2], skipped)]
     answer = await reviewer.send("/candidates", "/candidates", [*form, ("act", "approve")])
     said = (await reviewer.get(answer.place)).said
@@ -129,7 +132,7 @@ async def test_a_viewer_reads_and_cannot_decide(
     await seed(database, weeks=1)
     first = (await waiting(database))[0]
     viewer = await enter(console, Role.VIEWER)
-    page = await viewer.get("/candidates")
+    page = await viewer.get(WAITING)
     assert "Approve" not in page.said
     assert first.title in page.said
     csrf = await viewer.token("/domains")
@@ -148,12 +151,12 @@ async def test_the_keys_of_the_candidates(
     complaints = watched(context)
     page = await context.new_page()
     await log_in(page, console)
-    await page.goto(f"{console}/candidates")
+    await page.goto(f"{console}{WAITING}")
     opened = page.locator("#dossier h2")
     await expect(opened).to_contain_text(first.title)
     await page.keyboard.press("j")
     await expect(opened).to_contain_text(second.title)
-    await expect(page).to_have_url(f"{console}/candidates?at={second.id}")
+    await expect(page).to_have_url(f"{console}{WAITING}&at={second.id}")
     await page.keyboard.press("r")
     await page.keyboard.type("a shop, just ask")
     await page.keyboard.press("Enter")

@@ -34,6 +34,17 @@ class Place(NamedTuple):
 
 
 PLACES = {
+    "candidates": Place("/candidates", "scout candidates", "/candidates"),
+    "discovery sessions": Place("/discovery-sessions", "scout sessions", "/discovery"),
+    "keywords": Place("/keywords", "keywords list", "/keywords"),
+    "result pages": Place("/serps", "scout serps", "/serps/pages"),
+    "organisations": Place(
+        "/verticals/{vertical}/organisations", "verticals organisations", None, ("vertical",)
+    ),
+    "ingestions": Place("/ingestions", "orbits runs", "/orbit/runs"),
+    "model calls": Place("/model-calls", "model calls", "/model-calls"),
+    "orbits": Place("/orbits", "orbits list", "/orbit"),
+    "scores": Place("/scores", "scores list", "/scores"),
     "domains": Place("/domains", "domains list", "/domains"),
     "records": Place("/records", "records list", "/records"),
     "record changes": Place(

@@ -8,20 +8,22 @@ import pytest
 
 from messor.errors import UsageError
 from messor.insight import score_queries
+from messor.insight.score_queries import SCORES
 from messor.store.database import Database
 from messor.verticals import files, verticals
 from messor.verticals.reweigh import with_weights
 from tests.console.conftest import Visitor
 from tests.console.found import seed
 from tests.insight.making import apply_vertical
+from tests.listed import listed
 
 NOW = files.shipped("wellness").vertical.version
 WEIGHTS = ("visibility", "content_change", "record_yield", "quality", "friction", "cost")
 
 
 async def test_every_score_decomposes_on_screen(reviewer: Visitor, database: Database) -> None:
-    found = await seed(database)
-    rows = await score_queries.newest(database, found.applied)
+    await seed(database)
+    rows = await listed(SCORES, database)
     page = await reviewer.get("/scores?vertical=wellness")
     for row in rows:
         assert f"{row.score:.3f}" in page.said
@@ -31,7 +33,7 @@ async def test_every_score_decomposes_on_screen(reviewer: Visitor, database: Dat
             assert part.sentence in one.said
             assert f"{part.contribution:.3f}" in one.said
     assert "unknown, not counted" in one.said
-    levels = [row.track_level for row in rows]
+    levels: list[str] = [row.track_level for row in rows]
     for level, every, days in (("A", "daily", 1), ("B", "weekly", 7)):
         many = levels.count(level)
         told = f"{many} domains?, {4 * many / days:.1f} crawls per day"
@@ -42,7 +44,7 @@ async def test_only_the_last_scoring_is_listed(reviewer: Visitor, database: Data
     found = await seed(database, weeks=1)
     for _ in range(2):
         await reviewer.send("/scores?vertical=wellness", "/scores", {"vertical": "wellness"})
-    rows = await score_queries.newest(database, found.applied)
+    rows = await listed(SCORES, database)
     assert len(rows) == len({row.subject_id for row in rows}) == 3
     given = await score_queries.over_time(database, found.applied, rows[0].subject_id)
     assert len(given) == 3
@@ -51,16 +53,20 @@ async def test_only_the_last_scoring_is_listed(reviewer: Visitor, database: Data
 
 
 async def test_scores_are_filtered_and_paged(database: Database) -> None:
-    found = await seed(database, weeks=1)
-    rows = await score_queries.newest(database, found.applied)
-    after = (rows[0].score, rows[0].id)
-    rest = await score_queries.newest(database, found.applied, after=after)
-    assert [row.id for row in rest] == [row.id for row in rows[1:]]
+    await seed(database, weeks=1)
+    rows = await listed(SCORES, database)
     level = rows[0].track_level
-    only = await score_queries.newest(database, found.applied, level=level, containing="glow")
-    assert all(row.track_level == level and "glow" in row.name for row in only)
-    owners = await score_queries.newest(database, found.applied, subject="organisation")
-    assert {row.name for row in owners} == {"Glow Aesthetics", "Novena Skin"}
+    only = await listed(SCORES, database, level=level, vertical="wellness")
+    assert [row.id for row in only] == [row.id for row in rows if row.track_level == level]
+    assert [row.name for row in await listed(SCORES, database, q="GLOW")] == ["glow-clinic.test"]
+    owners = await listed(SCORES, database, subject="organisation", order="name")
+    assert [row.name for row in owners] == ["Glow Aesthetics", "Novena Skin"]
+    best = await listed(SCORES, database, min_score=rows[0].score)
+    assert [row.id for row in best] == [row.id for row in rows if row.score >= rows[0].score]
+    assert len(best) < len(rows)
+    assert await listed(SCORES, database, vertical="funding") == []
+    down = await listed(SCORES, database, order="score")
+    assert [row.score for row in down] == sorted(row.score for row in rows)
 
 
 async def test_a_simulation_writes_nothing(reviewer: Visitor, database: Database) -> None:

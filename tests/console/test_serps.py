@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from messor.console import visibility_overview
 from messor.insight import trends, visibility
 from messor.store.database import Database
 from tests.console.conftest import Visitor
@@ -49,6 +50,32 @@ async def test_visibility_movers_and_losses(reviewer: Visitor, database: Databas
     assert "botox singapore" in domain.said.partition("Lost ranks")[2]
     other = await reviewer.get("/serps/domains/glow-clinic.test?vertical=wellness")
     assert "novena-skin.test" in other.said.partition("Competitors")[2]
+
+
+async def test_figures_over_many_pages_are_kept_for_a_while(
+    reviewer: Visitor, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await seed(database, weeks=1)
+
+    async def searches() -> str:
+        page = await reviewer.get("/serps?vertical=wellness")
+        return page.said.partition("Searches ")[2].split()[0]
+
+    before = await searches()
+    await database.fetch("DELETE FROM messor.serp_snapshots WHERE outcome <> 'failed'")
+    assert await searches() == "0" != before, "few pages are summed anew"
+    await seed_more(database)
+    monkeypatch.setattr(visibility_overview, "MANY", 0)
+    assert await searches() == "1"
+    await database.fetch("DELETE FROM messor.serp_snapshots")
+    assert await searches() == "1", "the known figures, while they are refreshed"
+    monkeypatch.setattr(visibility_overview, "KEPT_SECONDS", 0.0)
+    assert await searches() == "0"
+
+
+async def seed_more(database: Database) -> None:
+    key = await database.fetchval("SELECT id FROM messor.keywords LIMIT 1")
+    await add_serp(database, key, timedelta(hours=1), [result(1, "late.test", "Late")])
 
 
 async def test_nothing_but_gaps_is_told_from_nobody(reviewer: Visitor, database: Database) -> None:

@@ -16,20 +16,23 @@ from messor.extraction.reader_pool import ReaderPool
 from messor.governance import admission
 from messor.governance import candidate_crawls as crawls
 from messor.registry import domains
-from messor.schedule.standard import CANDIDATES
+from messor.schedule.standard import CANDIDATES as CRAWLS
 from messor.scout import candidates, discovery
+from messor.scout.candidate_queries import CANDIDATES
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery
 from messor.scout.judges.model import SearchResult
 from messor.scout.judges.panel import Panel
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.verticals import files, organisations, verticals
+from messor.verticals import files, verticals
+from messor.verticals.queries import ORGANISATIONS
 from messor.verticals.verticals import Applied
 from simweb import SimResponse
 from simweb.answers import Request
 from simweb.documents import HTML
 from tests.crawling import TESTER, crawl, later
+from tests.listed import listed
 from tests.little_web import LittleWeb, page, robots
 from tests.schedule.sites import run_steps
 
@@ -82,7 +85,7 @@ class Bench:
         work = Discovery(self.database, self.applied, session_id, Panel(self.applied.vertical))
         stats = await work.process([result(f"http://{host}{path}", domain)])
         assert stats.candidates_created == 1
-        return (await candidates.listing(self.database, session_id=session_id))[0]
+        return (await listed(CANDIDATES, self.database, session_id=session_id))[0]
 
     async def approve(self, name: str = FUND) -> None:
         async with self.database.transaction() as connection:
@@ -91,7 +94,7 @@ class Bench:
             await admission.approve(connection, domain, actor=TESTER)
 
     async def step(self, database: Database | None = None) -> dict[str, int]:
-        return await run_steps(database or self.database, CANDIDATES)
+        return await run_steps(database or self.database, CRAWLS)
 
     async def crawl(self) -> None:
         await crawl(self.settings, self.database)
@@ -152,8 +155,8 @@ async def test_a_candidate_is_crawled_read_and_reviewed(bench: Bench) -> None:
         taken = await candidates.assign(connection, read, "ada", actor="ada")
         done = await candidates.approve(connection, taken, actor="ada")
     assert done.status == "APPROVED"
-    found = await organisations.listing(bench.database, bench.applied)
-    assert [(one.name, one.domains) for one in found] == [("Alder Foundation", (FUND,))]
+    found = await listed(ORGANISATIONS, bench.database)
+    assert [(one.name, one.domains) for one in found] == [("Alder Foundation", [FUND])]
     assert await bench.step() == {
         "steps": 4,
         "policies_followed": 0,

@@ -10,15 +10,18 @@ import pytest
 from messor.insight import classes
 from messor.schedule import standard
 from messor.schedule.standard import CLASSIFY, JUDGE, SERP
-from messor.scout import candidates, discovery, keywords, serps, track
+from messor.scout import discovery, keywords, serps, track
+from messor.scout.candidate_queries import CANDIDATES
 from messor.scout.judge_pending import judge_waiting
 from messor.scout.search import Searcher
+from messor.scout.session_queries import SESSIONS
 from messor.store.database import Database
 from messor.verticals.verticals import Applied
 from simweb.engines import SearchIndex
 from simweb.world import World
 from tests.crawling import later
 from tests.insight.making import apply_vertical
+from tests.listed import listed
 from tests.schedule.sites import run_steps
 from tests.scout.conftest import Bench
 
@@ -92,13 +95,13 @@ async def test_what_was_searched_for_is_judged_by_itself(
         counts = await run_steps(database, JUDGE)
         assert stand_in.searches == 3
     assert (counts["answers_processed"], counts["pages_judged"]) == (1, 3)
-    taken = await candidates.listing(database, status="PENDING_CRAWL")
+    taken = await listed(CANDIDATES, database, status="PENDING_CRAWL")
     assert counts["candidates_created"] == len(taken) > 0
-    (session,) = await discovery.sessions(database)
+    (session,) = await listed(SESSIONS, database)
     assert (session.state, session.started_by) == ("finished", "O-Judge")
     again = await run_steps(database, JUDGE)
     assert (again["pages_judged"], again["candidates_created"]) == (0, 0)
-    assert len(await discovery.sessions(database)) == 1
+    assert len(await listed(SESSIONS, database)) == 1
 
 
 async def test_a_domain_is_classified_anew_once_a_candidate_was_read(
@@ -111,7 +114,7 @@ async def test_a_domain_is_classified_anew_once_a_candidate_was_read(
         (item,) = await track.due(database, applied.id)
         await track.snapshot(database, Searcher(database, [hired]), item.wanted)
     await run_steps(database, JUDGE)
-    _, second, *_ = await candidates.listing(database)
+    _, second, *_ = await listed(CANDIDATES, database)
     assert (await run_steps(database, CLASSIFY))["domains_classified"] >= 2
     assert (await run_steps(database, CLASSIFY))["domains_classified"] == 0
     async with database.transaction() as connection:

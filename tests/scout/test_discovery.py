@@ -12,14 +12,17 @@ from messor.errors import ConflictError, UsageError
 from messor.registry import domains
 from messor.registry.domains import Submission
 from messor.scout import candidates, discovery, explore, keywords, track
+from messor.scout.candidate_queries import CANDIDATES
 from messor.scout.candidates import Candidate
 from messor.scout.discovery import Discovery, ProcessingStats
 from messor.scout.judges.model import SearchResult
 from messor.scout.judges.panel import Panel
 from messor.scout.search import Searcher
+from messor.scout.session_queries import SESSIONS
 from messor.store.database import Database
 from messor.verticals import files
 from messor.verticals.verticals import Applied
+from tests.listed import listed
 from tests.scout.conftest import Apply, Bench
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -97,7 +100,7 @@ async def test_a_session_keeps_candidates_counts_and_figures(
     assert figures["skipped_domain_already_processed"] == 1
     assert figures["failures"] == 0
     assert figures["min_confidence"] == figures["max_confidence"] == figures["average_confidence"]
-    kept = {one.domain: one for one in await candidates.listing(database, session_id=session_id)}
+    kept = {one.domain: one for one in await listed(CANDIDATES, database, session_id=session_id)}
     assert kept["alder.org"].status == "PENDING_CRAWL"
     assert kept["sea.com"].status == "SKIPPED_LOW_CONFIDENCE"
     assert kept["sea.com"].validation_notes["should_crawl"] is False
@@ -108,7 +111,7 @@ async def test_a_session_keeps_candidates_counts_and_figures(
     assert "Confidence" in (domain.submission_context or "")
     assert domain.best_confidence_score == kept["alder.org"].confidence_score
     assert (await domains.get(database, "sea.com")).low_quality_candidate_count == 1
-    found = await discovery.sessions(database, "funding")
+    found = await listed(SESSIONS, database, vertical="funding")
     assert [(one.id, one.state) for one in found] == [(session_id, "finished")]
     assert found[0].statistics == figures
     judgements = await database.fetchval("SELECT count(*) FROM messor.judgements")
@@ -176,7 +179,7 @@ async def test_a_session_that_runs_again_keeps_nothing_twice(
 
 async def one_candidate(database: Database, applied: Applied) -> Candidate:
     await run(database, applied, result("alder.org", *GOOD))
-    return (await candidates.listing(database))[0]
+    return (await listed(CANDIDATES, database))[0]
 
 
 async def test_a_candidate_takes_the_steps_of_its_life(database: Database, apply: Apply) -> None:
@@ -252,13 +255,13 @@ async def test_a_vertical_explores_the_simulated_web(
         "SELECT DISTINCT domain FROM messor.serp_results WHERE block_type = 'organic'"
     )
     reachable = {row["domain"] for row in rows if kinds[row["domain"]] in TRUTH[name]}
-    taken = {one.domain for one in await candidates.listing(database, status="PENDING_CRAWL")}
+    taken = {one.domain for one in await listed(CANDIDATES, database, status="PENDING_CRAWL")}
     assert reachable
     assert taken == reachable
     # The next sixty are others, and what was found is not found again.
     again = await explore.explore(database, searcher, applied, actor="test", limit=5)
     assert again.statistics["candidates_created"] == len(
-        {one.domain for one in await candidates.listing(database, status="PENDING_CRAWL")} - taken
+        {one.domain for one in await listed(CANDIDATES, database, status="PENDING_CRAWL")} - taken
     )
 
 
@@ -281,7 +284,7 @@ async def test_pages_of_a_session_that_died_are_judged_by_the_next(
     assert done.pages == 10
     assert done.statistics["candidates_created"] > 0
     assert stand_in.searches == 10
-    states = [one.state for one in await discovery.sessions(database)]
+    states = [one.state for one in await listed(SESSIONS, database)]
     assert states == ["finished", "failed"]
     again = await explore.explore(database, Searcher(database, []), applied, actor="test", limit=1)
     assert (again.pages, again.statistics["total_processed"]) == (0, 0)

@@ -8,7 +8,9 @@ from messor.errors import ConflictError, UsageError
 from messor.store.database import Database
 from messor.verticals import files, organisation_import, organisations, verticals
 from messor.verticals.organisations import NewOrganisation
+from messor.verticals.queries import ORGANISATIONS
 from messor.verticals.verticals import Applied
+from tests.listed import listed
 
 WELLNESS = files.shipped("wellness")
 
@@ -67,7 +69,7 @@ async def test_what_a_new_version_drops_is_switched_off(database: Database) -> N
     rows = await database.fetch("SELECT name FROM messor.serp_profiles WHERE NOT active")
     assert [row[0] for row in rows] == ["sg-mobile"]
     versions = await verticals.history(database, after)
-    assert [one["version"] for one in versions] == [2, 1]
+    assert [one.version for one in versions] == [2, 1]
     with pytest.raises(ConflictError):
         await apply(database)
 
@@ -104,8 +106,8 @@ async def test_a_csv_is_taken_line_by_line(database: Database) -> None:
     assert "Give the organisation a name" in reports[2].message
     assert "not" in reports[3].message
     assert "already belongs to Orchard Skin" in reports[4].message
-    found = {one.name: one for one in await organisations.listing(database, applied)}
-    assert found["Orchard Skin"].domains == ("example.sg", "orchardskin.example", "third.example")
+    found = {one.name: one for one in await listed(ORGANISATIONS, database)}
+    assert found["Orchard Skin"].domains == ["example.sg", "orchardskin.example", "third.example"]
     assert found["Novena, Physio"].location is None
     assert await database.fetchval("SELECT count(*) FROM messor.clinics") == 2
 

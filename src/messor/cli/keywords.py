@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.scout import expansion, tiers
 from messor.scout import keywords as words
 from messor.scout.expansion import Suggestion
-from messor.scout.keywords import Keyword, Preview
+from messor.scout.keyword_queries import KEYWORDS, Keyword
+from messor.scout.keywords import Preview
 from messor.scout.tiers import Retiered, TierChange
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
@@ -28,7 +31,7 @@ def keywords() -> None:
     Example:
       messor keywords generate wellness
       messor keywords generate wellness --write
-      messor keywords list wellness --tier A
+      messor keywords list --vertical wellness --tier A
     """
 
 
@@ -164,32 +167,19 @@ def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json:
 
 
 @keywords.command(name="list")
-@click.argument("vertical")
-@click.option("--tier", type=click.Choice(["A", "B", "C"]), help="Only this tier.")
-@click.option("--profile", help="Only this profile.")
-@click.option("--pruned", is_flag=True, help="Include pruned keywords.")
-@click.option("--limit", type=click.IntRange(1, 1_000_000), default=100, show_default=True,
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_(  # noqa: PLR0917 - one for each option
-    vertical: str, tier: str | None, profile: str | None, pruned: bool, limit: int, as_json: bool
-) -> None:
-    """List keywords, highest tier first.
+@list_options(KEYWORDS)
+def list_keywords(**given: Any) -> None:
+    """List keywords.
 
     \b
     Example:
-      messor keywords list wellness --tier A --json
+      messor keywords list --vertical wellness --tier A --json
+      messor keywords list --sort -value --state all
     """
+    head = ("text", "profile", "tier", "source", "value", "last search")
+    empty = "No matching keywords. Generate some: messor keywords generate VERTICAL"
+    show_list(KEYWORDS, given, head, _row, empty=empty)
 
-    async def act(database: Database) -> list[Keyword]:
-        applied = await verticals.get(database, vertical)
-        return await words.listing(
-            database, applied, tier=tier, profile=profile, pruned=pruned, limit=limit
-        )
 
-    found = run(with_database(act))
-    if as_json:
-        print_json(found)
-        return
-    table = [(o.text, o.profile, o.tier, o.source, o.value, o.last_snapshot_at) for o in found]
-    print_table(("text", "profile", "tier", "source", "value", "last search"), table)
+def _row(one: Keyword) -> tuple[Any, ...]:
+    return (one.text, one.profile, one.tier, one.source, one.value, one.last_snapshot_at)

@@ -47,6 +47,7 @@ COMMANDS = {
     "keywords": "messor.cli.keywords:keywords",
     "members": "messor.cli.members:members",
     "model": "messor.cli.model:model",
+    "orbits": "messor.cli.orbits:orbits",
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
     "products": "messor.cli.records:products",

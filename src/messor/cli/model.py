@@ -7,19 +7,17 @@ from typing import Any
 
 import click
 
-from messor.ai import ReplyStatus, usage
-from messor.ai.reply import NOT_ASKED
-from messor.ai.usage import ModelCall, Spent
-from messor.cli.domain_session import name_of
+from messor.ai import queries
+from messor.ai.queries import CALLS, ModelCall, Spent
+from messor.cli.listing import list_options, read_list, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.settings import Settings
 
 SPENT = ("scope", "calls", "tokens", "cost", "max tokens", "max cost")
-CALLS = ("call", "sent", "domain", "purpose", "status", "tokens", "cost", "url")
+HEAD = ("call", "sent", "domain", "purpose", "status", "tokens", "cost", "url")
 UNVERIFIED = ("kind", "field", "value", "reason")
-STATUSES = ["asked", "lost", *(ending.value for ending in ReplyStatus if ending not in NOT_ASKED)]
 _limit = click.option(
     "--limit",
     type=click.IntRange(1, 100_000),
@@ -50,7 +48,7 @@ def spent(limit: int, as_json: bool) -> None:
     Example:
       messor model spent
     """
-    found = run(with_database(lambda database: usage.spent(database, limit=limit)))
+    found = run(with_database(lambda database: queries.spent(database, limit=limit)))
     if as_json:
         print_json([asdict(one) for one in found])
     elif found:
@@ -61,16 +59,8 @@ def spent(limit: int, as_json: bool) -> None:
 
 
 @model.command()
-@click.option("--domain", help="Only calls about pages of this domain.")
-@click.option("--status", type=click.Choice(STATUSES), help="Only calls with this status.")
-@click.option(
-    "--unverified", is_flag=True, help="Only calls with values that the page does not confirm."
-)
-@_limit
-@json_option
-def calls(
-    domain: str | None, status: str | None, unverified: bool, limit: int, as_json: bool
-) -> None:
+@list_options(CALLS)
+def calls(**given: Any) -> None:
     """List model calls, newest first; with --unverified, the values that were not confirmed.
 
     \b
@@ -78,24 +68,16 @@ def calls(
       messor model calls --status refused
       messor model calls --domain example.org --unverified
     """
-    name = name_of(domain) if domain else None
-
-    found = run(
-        with_database(
-            lambda database: usage.calls(
-                database, domain=name, ending=status, is_doubted=unverified, limit=limit
-            )
-        )
-    )
-    if as_json:
-        print_json([asdict(one) for one in found])
-    elif not found:
-        say("No matching model calls.")
-    elif unverified:
-        for one in found:
-            _emit_unverified(one)
-    else:
-        print_table(CALLS, [_call_row(one) for one in found])
+    empty = "No matching model calls."
+    if given["as_json"] or not given["unverified"]:
+        show_list(CALLS, given, HEAD, _call_row, empty=empty)
+        return
+    del given["as_json"]
+    found, _ = run(with_database(lambda database: read_list(CALLS, database, given)))
+    for one in found:
+        _emit_unverified(one)
+    if not found:
+        say(empty)
 
 
 def _spent_row(one: Spent, settings: Settings) -> tuple[Any, ...]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import calibration, scoring
 from messor.insight.calibration import Calibrated
+from messor.insight.score_queries import SCORES, ListedScore
 from messor.insight.scoring import Applying, Simulation
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
@@ -27,6 +30,26 @@ def scores() -> None:
       messor scores simulate wellness --weight visibility=0.6
       messor scores apply wellness
     """
+
+
+@scores.command(name="list")
+@list_options(SCORES)
+def list_scores(**given: Any) -> None:
+    """List the scores of the last scoring, highest first.
+
+    \b
+    Example:
+      messor scores list --vertical wellness --level A
+      messor scores list --subject organisation
+    """
+    head = ("vertical", "name", "score", "level", "pages", "scored")
+    empty = "No matching scores. Score a vertical: messor scores apply VERTICAL"
+    show_list(SCORES, given, head, _row, empty=empty)
+
+
+def _row(one: ListedScore) -> tuple[Any, ...]:
+    score = _figure(one.score)
+    return (one.vertical, one.name, score, one.track_level, one.pages, one.scored_at)
 
 
 @scores.command()

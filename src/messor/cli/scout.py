@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 from uuid import UUID
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.masking import mask_text
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.schedule.orchestrators import RunPosition
-from messor.schedule.standard import CANDIDATES
+from messor.schedule.standard import CANDIDATES as CRAWLS
 from messor.scout import candidates as rows
-from messor.scout import costs, discovery, explore
+from messor.scout import costs, explore
+from messor.scout.candidate_queries import CANDIDATES
 from messor.scout.candidates import Candidate, StatedRecord
 from messor.scout.engines.registry import engine_class, hire, known
 from messor.scout.explore import Explored
 from messor.scout.search import Searcher
+from messor.scout.serp_queries import SERPS, Serp
+from messor.scout.session_queries import SESSIONS, DiscoverySession
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
@@ -98,64 +103,47 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
 
 
 @scout.command()
-@click.option("--vertical", help="Only this vertical.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True,
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def sessions(vertical: str | None, limit: int, as_json: bool) -> None:
+@list_options(SESSIONS)
+def sessions(**given: Any) -> None:
     """List discovery sessions and their results, newest first.
 
     \b
     Example:
       messor scout sessions --vertical funding
     """
-    found = run(with_database(lambda database: discovery.sessions(database, vertical, limit=limit)))
-    if as_json:
-        print_json(found)
-        return
-    table = [
-        (
-            one.id,
-            one.vertical,
-            one.state,
-            one.started_at,
-            (one.statistics or {}).get("total_processed"),
-            (one.statistics or {}).get("candidates_created"),
-            one.said,
-        )
-        for one in found
-    ]
-    print_table(("id", "vertical", "state", "started", "results", "candidates", "said"), table)
+    head = ("id", "vertical", "state", "started", "results", "candidates", "said")
+    empty = "No matching sessions. Start one: messor scout search VERTICAL"
+    show_list(SESSIONS, given, head, _session_row, empty=empty)
 
 
 @scout.command()
-@click.option("--vertical", help="Only this vertical.")
-@click.option("--status", type=click.Choice(list(rows.TRANSITIONS)), help="Only this status.")
-@click.option("--session", "session_id", type=click.UUID, help="Only this discovery session.")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True,
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def candidates(
-    vertical: str | None, status: str | None, session_id: UUID | None, limit: int, as_json: bool
-) -> None:
+@list_options(SERPS)
+def serps(**given: Any) -> None:
+    """List result pages and gaps, newest first.
+
+    \b
+    Example:
+      messor scout serps --vertical funding --outcome failed
+      messor scout serps --domain foodbank.org --since 2026-11-01
+    """
+    head = ("id", "keyword", "profile", "engine", "outcome", "results", "captured")
+    empty = "No matching result pages. Capture some: messor scout search VERTICAL"
+    show_list(SERPS, given, head, _serp_row, empty=empty)
+
+
+@scout.command()
+@list_options(CANDIDATES)
+def candidates(**given: Any) -> None:
     """List candidates, highest confidence first.
 
     \b
     Example:
       messor scout candidates --vertical funding --status PENDING_CRAWL
+      messor scout candidates --status waiting --min-confidence 0.8
     """
-    found = run(
-        with_database(
-            lambda database: rows.listing(
-                database, vertical=vertical, status=status, session_id=session_id, limit=limit
-            )
-        )
-    )
-    if as_json:
-        print_json(found)
-        return
-    table = [(o.id, f"{o.confidence_score:.2f}", o.status, o.domain, o.title[:60]) for o in found]
-    print_table(("id", "confidence", "status", "domain", "title"), table)
+    head = ("id", "confidence", "status", "domain", "title")
+    empty = "No matching candidates. Search for some: messor scout search VERTICAL"
+    show_list(CANDIDATES, given, head, _candidate_row, empty=empty)
 
 
 @scout.command()
@@ -223,7 +211,7 @@ def crawl(as_json: bool) -> None:
         position: RunPosition | None = RunPosition()
         while position is not None:
             async with database.transaction() as connection:
-                done = await CANDIDATES.step(connection, position)
+                done = await CRAWLS.step(connection, position)
             for name, count in done.counts.items():
                 counts[name] = counts.get(name, 0) + count
             position = done.next
@@ -345,6 +333,21 @@ def _summary(one: StatedRecord) -> str:
     """Return the name, title or e-mail address of a record, or its first value."""
     name = one.data.get("name") or one.data.get("title") or one.data.get("email")
     return str(name or next(iter(one.data.values()), ""))[:60]
+
+
+def _session_row(one: DiscoverySession) -> tuple[Any, ...]:
+    made = one.statistics
+    figures = (made.get("total_processed"), made.get("candidates_created"))
+    return (one.id, one.vertical, one.state, one.started_at, *figures, one.said)
+
+
+def _serp_row(one: Serp) -> tuple[Any, ...]:
+    results = None if one.is_gap else one.result_count
+    return (one.id, one.keyword, one.profile, one.engine, one.outcome, results, one.captured_at)
+
+
+def _candidate_row(one: Candidate) -> tuple[Any, ...]:
+    return (one.id, f"{one.confidence_score:.2f}", one.status, one.domain, one.title[:60])
 
 
 def _decide(candidate_id: UUID, act: Act, as_json: bool) -> None:

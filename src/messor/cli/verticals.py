@@ -7,18 +7,19 @@ from typing import Any
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import PartiallyRefusedError, UsageError
 from messor.governance import block_policy
 from messor.store.database import Connection, Database
-from messor.verticals import differences, files, organisation_import, organisations
+from messor.verticals import differences, files, organisation_import
 from messor.verticals import verticals as rows
 from messor.verticals.differences import KeyDifference
 from messor.verticals.organisation_import import LineReport
-from messor.verticals.organisations import Organisation
-from messor.verticals.verticals import Applied
+from messor.verticals.queries import ORGANISATIONS, Organisation
+from messor.verticals.verticals import Applied, VerticalVersion
 
 
 @click.group()
@@ -74,7 +75,7 @@ def show(name: str, as_json: bool) -> None:
       messor verticals show wellness
     """
 
-    async def act(database: Database) -> tuple[Applied, list[dict[str, Any]]]:
+    async def act(database: Database) -> tuple[Applied, list[VerticalVersion]]:
         found = await rows.get(database, name)
         return found, await rows.history(database, found)
 
@@ -91,7 +92,9 @@ def show(name: str, as_json: bool) -> None:
     profiles = [(n, p.gl, p.hl, p.device, p.location) for n, p in vertical.profiles.items()]
     print_table(("profile", "gl", "hl", "device", "location"), profiles)
     print_table(("judge", "weight"), list(vertical.judges.items()))
-    print_table(("version", "by", "at"), [tuple(one.values()) for one in versions])
+    print_table(
+        ("version", "by", "at"), [(one.version, one.applied_by, one.applied_at) for one in versions]
+    )
 
 
 @verticals.command()
@@ -167,27 +170,21 @@ def export(name: str, as_json: bool) -> None:
 
 
 @verticals.command(name="organisations")
-@click.argument("name")
-@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True,
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_organisations(name: str, limit: int, as_json: bool) -> None:
-    """List the organisations of a vertical and their domains.
+@click.argument("vertical")
+@list_options(ORGANISATIONS, without=("vertical",))
+def list_organisations(**given: Any) -> None:
+    """List the organisations of a VERTICAL and their domains.
 
     \b
     Example:
-      messor verticals organisations wellness
+      messor verticals organisations wellness --q skin
     """
+    empty = "No matching organisations. Import some: messor verticals import VERTICAL FILE"
+    show_list(ORGANISATIONS, given, ("name", "location", "domains"), _row, empty=empty)
 
-    async def act(database: Database) -> list[Organisation]:
-        return await organisations.listing(database, await rows.get(database, name), limit)
 
-    found = run(with_database(act))
-    if as_json:
-        print_json(found)
-        return
-    table = [(one.name, one.location, ", ".join(one.domains)) for one in found]
-    print_table(("name", "location", "domains"), table)
+def _row(one: Organisation) -> tuple[Any, ...]:
+    return (one.name, one.location, ", ".join(one.domains))
 
 
 @verticals.command(name="import")

@@ -42,6 +42,7 @@ from messor.console.views import (
     keywords,
     login,
     members,
+    model_calls,
     oidc,
     overview,
     page,
@@ -64,6 +65,7 @@ from messor.console.views import (
     views,
     webhooks,
 )
+from messor.console.visibility_overview import VisibilityOverviews
 from messor.errors import UnavailableError
 from messor.fetch.proxies.seal import seal_for
 from messor.fetch.services.identity_provider import IdentityProvider
@@ -91,6 +93,7 @@ SCREENS: tuple[Screen, ...] = (
     *corrections.SCREENS,
     *products.SCREENS,
     *parsers.SCREENS,
+    *model_calls.SCREENS,
     *ingest.SCREENS,
     *imports.SCREENS,
     *verticals.SCREENS,
@@ -137,6 +140,7 @@ def make_console(
         ConsoleRates(settings),
         public_submission,
         seal,
+        VisibilityOverviews(database),
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())

@@ -15,6 +15,7 @@ from messor.access.origin import Origin
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
 from messor.console.live import LiveBoard
+from messor.console.visibility_overview import VisibilityOverviews
 from messor.core.logs import room_logger
 from messor.errors import MessorError, UnavailableError
 from messor.fetch.proxies.seal import Seal
@@ -90,5 +91,6 @@ class ConsoleContext:
     rates: ConsoleRates
     public_submission: bool  # whether anonymous people may request domains
     seal: Seal  # encrypts stored secrets
+    overviews: VisibilityOverviews
     identity_provider: IdentityProvider | None = None
     background: BackgroundTasks = field(default_factory=BackgroundTasks)

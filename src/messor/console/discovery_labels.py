@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
 from messor.console.call import ConsoleRequest
+from messor.console.listing import Listed, list_of
 from messor.errors import NotFoundError
+from messor.store.listing import Filters, Listing
 from messor.verticals import verticals
 from messor.verticals.verticals import Applied
+
+Item = TypeVar("Item")
+Given = TypeVar("Given", bound=Filters)
 
 CANDIDATE = {
     "PENDING_CRAWL": ("pending crawl", "azure"),
@@ -76,19 +81,6 @@ def uuid_of(text: str, what: str) -> UUID:
         raise NotFoundError(f"No such {what}.") from None
 
 
-def place_of(text: str) -> tuple[datetime, UUID] | None:
-    """Decode a cursor of a list ordered by time."""
-    try:
-        moment, _, key = text.partition("_")
-        return (datetime.fromisoformat(moment), UUID(key)) if key else None
-    except ValueError:
-        return None
-
-
-def mark_of(moment: datetime, key: UUID) -> str:
-    return f"{moment.isoformat()}_{key}"
-
-
 async def about(
     call: ConsoleRequest, name: str | None = None
 ) -> tuple[Applied | None, dict[str, Any]]:
@@ -101,6 +93,23 @@ async def about(
     found = found or (known[0] if known else None)
     values = {"applied": found, "known": known, "find": WORDS, "place": call.request.url.path}
     return found, values
+
+
+async def listed(
+    call: ConsoleRequest,
+    listing: Listing[Item, Given],
+    path: str,
+    known: Sequence[Applied],
+    *,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+    **more: Any,
+) -> Listed[Item, Given]:
+    """The list that the query string asks for; `known` are the verticals to choose from."""
+    titles = {one.vertical.name: one.vertical.title for one in known}
+    named = {**(labels or {}), "vertical": titles}
+    return await list_of(
+        call, listing, path, labels=named, choices={"vertical": tuple(titles)}, **more
+    )
 
 
 async def required(call: ConsoleRequest, name: str) -> Applied:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from messor.ingest.guidance import guidance_of, unreachable
-from messor.ingest.queries import KnownRun
+from messor.ingest.queries import IngestionRun
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
 from messor.store.database import Connection, Database
 
@@ -56,13 +56,13 @@ class ReviewedPage:
     message: str | None
 
 
-async def plan(source: Connection | Database, run: KnownRun) -> list[ReviewedPage]:
+async def plan(source: Connection | Database, run: IngestionRun) -> list[ReviewedPage]:
     """The pages that the run planned, in its order."""
     return [_page(row) for row in await source.fetch(PLAN, run.id)]
 
 
 async def guidance(
-    source: Connection | Database, run: KnownRun, pages: list[ReviewedPage]
+    source: Connection | Database, run: IngestionRun, pages: list[ReviewedPage]
 ) -> list[str]:
     """What prevented success, and the current state of its hosts.
 

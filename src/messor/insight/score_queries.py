@@ -5,23 +5,25 @@ Nothing is written here: `insight.scoring` computes scores.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
 from messor.errors import NotFoundError
-from messor.insight.scores import DAYS, Part
+from messor.insight.scores import DAYS, Level, Part
 from messor.store.database import Connection, Database
+from messor.store.listing import Filters, Listing, both_ways, where
+from messor.verticals.queries import VerticalText
 from messor.verticals.verticals import Applied
 
-SUBJECTS = ("domain", "organisation")
-LEVELS = ("A", "B", "C", "D")
+Subject = Literal["domain", "organisation"]
+
 MAX_POINTS = 60  # of a score over time
 BINS = 10
-Place = tuple[float, int]
 
 # All rows of one scoring share one window, and are written after it ended.
 _LAST = """
@@ -31,18 +33,21 @@ last AS (
 )"""
 _OF_LAST = """messor.scores s JOIN last l ON s.window_to = l.window_to AND s.scored_at >= l.window_to
    AND s.vertical_id = $1 AND s.subject = $2"""
-NEWEST = f"""
-WITH {_LAST}
-SELECT s.id, s.subject, s.subject_id, coalesce(d.domain, o.name) AS name, s.score, s.track_level,
-       s.parts, s.scored_at, coalesce(d.pages_known, 0) AS pages
-  FROM {_OF_LAST}
-  LEFT JOIN messor.domains d ON s.subject = 'domain' AND d.id = s.subject_id
-  LEFT JOIN messor.organisations o ON s.subject = 'organisation' AND o.id = s.subject_id
- WHERE coalesce(d.domain, o.name) IS NOT NULL AND ($3::text IS NULL OR s.track_level = $3)
-   AND ($4::text IS NULL OR strpos(lower(coalesce(d.domain, o.name)), $4) > 0)
-   AND ($5::float8 IS NULL OR s.score < $5 OR (s.score = $5 AND s.id > $6))
- ORDER BY s.score DESC, s.id LIMIT $7
-"""
+# The scores of the last scoring of each vertical and subject, with names. A subject that was erased
+# since has none.
+_NEWEST = """(
+  SELECT s.id, s.vertical_id, v.name AS vertical, s.subject, s.subject_id, s.score, s.track_level,
+         s.parts, s.scored_at, coalesce(d.domain, o.name) AS name,
+         coalesce(d.pages_known, 0) AS pages
+    FROM messor.verticals v CROSS JOIN (VALUES ('domain'), ('organisation')) k (subject)
+   CROSS JOIN LATERAL (
+     SELECT window_to FROM messor.scores x WHERE x.vertical_id = v.id AND x.subject = k.subject
+      ORDER BY x.scored_at DESC LIMIT 1) l
+    JOIN messor.scores s ON s.vertical_id = v.id AND s.subject = k.subject
+     AND s.scored_at >= l.window_to AND s.window_to = l.window_to
+    LEFT JOIN messor.domains d ON s.subject = 'domain' AND d.id = s.subject_id
+    LEFT JOIN messor.organisations o ON s.subject = 'organisation' AND o.id = s.subject_id
+   WHERE coalesce(d.domain, o.name) IS NOT NULL)"""
 SUMMARY = f"""
 WITH {_LAST}
 SELECT s.track_level AS level, count(*)::int AS count, coalesce(sum(d.pages_known), 0)::int AS pages,
@@ -69,25 +74,30 @@ SELECT least(floor(confidence_score * $2)::int, $2 - 1) AS bin, count(*)::int AS
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ListedScore:
     """A score of the last scoring; contributions of its components add up to it."""
 
     id: int
-    subject: str
+    vertical: str
+    subject: Subject
     subject_id: UUID
     name: str
     score: float
-    track_level: str
+    track_level: Level
     parts: list[Part]
     scored_at: datetime
     pages: int
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> ListedScore:
+        return cls(**_read(row))
 
 
 @dataclass(frozen=True, slots=True)
 class LevelCount:
     """Number of subjects of the last scoring by level."""
 
-    level: str
+    level: Level
     count: int
     pages: int
     scored_at: datetime
@@ -100,9 +110,9 @@ class LevelCount:
 class PastScore:
     """A score at one time."""
 
-    subject: str
+    subject: Subject
     score: float
-    track_level: str
+    track_level: Level
     parts: list[Part]
     scored_at: datetime
     window_from: datetime
@@ -120,23 +130,36 @@ class Bin:
     approved: int
 
 
-async def newest(
-    source: Connection | Database,
-    applied: Applied,
-    *,
-    subject: str = "domain",
-    level: str | None = None,
-    containing: str | None = None,
-    after: Place | None = None,
-    limit: int = 50,
-) -> list[ScoreRow]:
-    """The scores of the last scoring, highest first."""
-    given = (applied.id, subject, level, containing, *(after or (None, None)), limit)
-    return [ScoreRow(**_read(row)) for row in await source.fetch(NEWEST, *given)]
+class ScoreFilter(Filters):
+    """Filters of scores."""
+
+    q: str | None = where(
+        "strpos(lower(s.name), lower({})) > 0", "Part of the name", max_length=253
+    )
+    vertical: VerticalText | None = where("s.vertical = {}", "Vertical")
+    subject: Subject = where("s.subject = {}", "Subject", "domain")
+    level: Level | None = where("s.track_level = {}", "Track level")
+    min_score: float | None = where("s.score >= {}", "Minimum score", ge=0, le=1)
+
+
+SCORES = Listing(
+    name="scores",
+    item=ListedScore,
+    filters=ScoreFilter,
+    table=_NEWEST,
+    alias="s",
+    columns="""s.id, s.vertical, s.subject, s.subject_id, s.name, s.score, s.track_level, s.parts,
+      s.scored_at, s.pages""",
+    make=ListedScore.of,
+    orders={
+        **both_ways("-score", "s.score", "float8", "Highest score first", "Lowest score first"),
+        **both_ways("name", "s.name", "text", "Name, A to Z", "Name, Z to A"),
+    },
+)
 
 
 async def summary(
-    source: Connection | Database, applied: Applied, subject: str = "domain"
+    source: Connection | Database, applied: Applied, subject: Subject = "domain"
 ) -> list[LevelCount]:
     """The last scoring by track level; empty before the first one."""
     return [LevelCount(**row) for row in await source.fetch(SUMMARY, applied.id, subject)]
@@ -165,6 +188,6 @@ def looks_per_day(applied: Applied, level: str, pages: int) -> float:
     return pages / DAYS[every[level]]
 
 
-def _read(row: Any) -> dict[str, Any]:
+def _read(row: Mapping[str, Any]) -> dict[str, Any]:
     parts = [Part(**part) for part in msgspec.json.decode(row["parts"])]
     return {**row, "parts": parts}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from messor.errors import UsageError
 from messor.verticals.model import SCORE_PARTS
 
-LEVELS = (("A", 0.65), ("B", 0.45), ("C", 0.25), ("D", 0.0))  # the minimum score of each
+Level = Literal["A", "B", "C", "D"]
+# The minimum score of each.
+LEVELS: tuple[tuple[Level, float], ...] = (("A", 0.65), ("B", 0.45), ("C", 0.25), ("D", 0.0))
 COST_OF_NOTHING = (
     0.01  # a good page that costs this much, in the ledger's currency, is worth nothing
 )
@@ -54,7 +56,7 @@ class SubjectFacts:
 @dataclass(frozen=True, slots=True)
 class Part:
     name: str
-    value: float | None  # None: unknown
+    value: float | None  # None: unknown and not counted
     weight: float
     contribution: float  # to the score
     sentence: str
@@ -65,7 +67,7 @@ class Score:
     """A score with its components; contributions add up to it."""
 
     value: float
-    level: str
+    level: Level
     parts: tuple[Part, ...]
 
     def as_json(self) -> list[dict[str, Any]]:
@@ -92,7 +94,7 @@ def score(facts: SubjectFacts, weights: Mapping[str, float]) -> Score | None:
     return Score(whole, level_of(whole), parts)
 
 
-def level_of(value: float) -> str:
+def level_of(value: float) -> Level:
     # Nine decimals: a score exactly at a level's minimum must not miss it by rounding.
     return next(name for name, least in LEVELS if round(value, 9) >= least)
 

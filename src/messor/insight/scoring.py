@@ -16,7 +16,7 @@ import msgspec
 
 from messor.errors import NotFoundError
 from messor.insight import visibility
-from messor.insight.scores import DAYS, Score, SubjectFacts, checked_weights, score
+from messor.insight.scores import DAYS, Level, Score, SubjectFacts, checked_weights, score
 from messor.insight.visibility import TimeSpan
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
@@ -124,7 +124,7 @@ class Scored:
     name: str
     facts: SubjectFacts
     score: Score | None
-    level_before: str | None = None  # of a domain
+    level_before: Level | None = None  # of a domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,9 @@ class Simulated:
 
     domain: str
     pages: int
-    level_before: str | None
-    level_now: str | None  # by the current weights
-    level_then: str | None  # by the new weights
+    level_before: Level | None
+    level_now: Level | None  # by the current weights
+    level_then: Level | None  # by the new weights
     score_now: float | None
     score_then: float | None
 

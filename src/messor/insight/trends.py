@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from messor.insight.visibility import TimeSpan
+from messor.scout.keywords import Tier
+from messor.scout.serps import Outcome
 from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 
@@ -126,7 +128,7 @@ class KeywordLooks:
 
     ids: list[UUID]
     times: list[datetime]
-    outcomes: list[str]
+    outcomes: list[Outcome]
     ranks: dict[str, list[int | None]]  # None where it was not listed, or no page came
 
 
@@ -137,7 +139,7 @@ class KeywordRank:
     keyword_id: UUID
     keyword: str
     profile: str
-    tier: str
+    tier: Tier
     snapshot_id: UUID
     seen_at: datetime
     rank: int | None

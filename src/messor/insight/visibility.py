@@ -176,10 +176,7 @@ class Moved:
     domain: str
     before: float
     after: float
-
-    @property
-    def change(self) -> float:
-        return self.after - self.before
+    change: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +233,7 @@ async def movers(
     """Largest gains and losses since the previous window, over keywords seen well in both."""
     given = _given(applied, window, None)
     rows = await _fetch(source, MOVERS, *given, window.before.since, limit)
-    return [Moved(**row) for row in rows]
+    return [Moved(**row, change=row["after"] - row["before"]) for row in rows]
 
 
 async def competitors(

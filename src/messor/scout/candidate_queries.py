@@ -1,4 +1,4 @@
-"""Queries of candidates: the review queue, and everything that bears on a decision.
+"""Queries of candidates: the list, counts, and everything that bears on a decision.
 
 Nothing is written here: `scout.candidates` has the transitions.
 """
@@ -6,27 +6,24 @@ Nothing is written here: `scout.candidates` has the transitions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 from uuid import UUID
 
 from messor.scout import candidates
-from messor.scout.candidates import COLUMNS, FROM, Candidate, StatedRecord
+from messor.scout.candidates import COLUMNS, FROM, TRANSITIONS, Candidate, StatedRecord
 from messor.store.database import Connection, Database
+from messor.store.listing import DomainText, Filters, Listing, Moment, both_ways, where
+from messor.verticals.queries import VerticalText, of_vertical
 
 MAX_BESIDE = 10
 MAX_RECORDS = 20
-Place = tuple[float, UUID]
 
-# $1 vertical, $2 statuses, $3 session, $4 part of a URL or title, $5 and $6 the cursor.
-QUEUE = f"""
-SELECT {COLUMNS} {FROM}
- WHERE ($1::text IS NULL OR v.name = $1) AND c.status = ANY ($2::text[])
-   AND ($3::uuid IS NULL OR c.session_id = $3)
-   AND ($4::text IS NULL OR strpos(lower(c.url || ' ' || c.title), $4) > 0)
-   AND ($5::float8 IS NULL OR c.confidence_score < $5 OR (c.confidence_score = $5 AND c.id > $6))
- ORDER BY c.confidence_score DESC, c.id LIMIT $7
-"""
+StatusFilter = Literal[
+    "waiting", "PENDING_CRAWL", "PENDING_REVIEW", "IN_REVIEW", "APPROVED", "REJECTED",
+    "SKIPPED_LOW_CONFIDENCE",
+]  # fmt: skip
+
 COUNTS = f"""
 SELECT c.status, count(*)::int AS candidates {FROM} WHERE ($1::text IS NULL OR v.name = $1) GROUP BY 1
 """
@@ -40,7 +37,7 @@ SELECT {COLUMNS} {FROM} WHERE c.domain = $1 AND c.id <> $2
 """
 # The URL's position when it was judged, and what is known of its domain since.
 ABOUT = """
-SELECT d.status, d.domain_class, d.pages_known, d.processing, o.name AS organisation,
+SELECT d.status AS domain_status, d.domain_class, d.pages_known, o.name AS organisation,
        (SELECT s.id FROM messor.serp_snapshots s
           JOIN messor.keywords k ON k.id = s.keyword_id
           JOIN messor.serp_results r ON r.snapshot_id = s.id AND r.url = c.url
@@ -64,42 +61,62 @@ class JudgeOpinion:
     contribution: float
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What is known of a candidate's domain today."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateDossier(Candidate):
+    """A candidate with everything that bears on a decision."""
 
-    status: str | None
-    domain_class: str | None
-    pages_known: int | None
-    processing: str | None
-    organisation: str | None
-    snapshot_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateDossier:
-    """Everything that bears on a decision."""
-
-    candidate: Candidate
     opinions: list[JudgeOpinion]
-    about: About
-    beside: list[Candidate]
+    domain_status: str | None
+    domain_class: str | None
+    pages_known: int | None  # of its domain
+    organisation: str | None  # that owns its domain
+    snapshot_id: UUID | None  # of the result page that listed it
+    beside: list[Candidate]  # other candidates of its domain
     records: list[StatedRecord]
 
 
-async def queue(
-    source: Connection | Database,
-    statuses: Sequence[str],
-    *,
-    vertical: str | None = None,
-    session_id: UUID | None = None,
-    containing: str | None = None,
-    after: Place | None = None,
-    limit: int = 50,
-) -> list[Candidate]:
-    """Candidates of some statuses, highest confidence first."""
-    given = (vertical, list(statuses), session_id, containing, *(after or (None, None)), limit)
-    return [Candidate.of(row) for row in await source.fetch(QUEUE, *given)]
+class CandidateFilter(Filters):
+    """Filters of candidates."""
+
+    q: str | None = where(
+        "strpos(lower(c.url || ' ' || c.title), lower({})) > 0",
+        "Part of a URL or title", max_length=200,
+    )  # fmt: skip
+    status: StatusFilter | None = where(
+        {
+            "waiting": "c.status IN ('PENDING_REVIEW', 'IN_REVIEW')",
+            **{status: f"c.status = '{status}'" for status in TRANSITIONS},
+        },
+        "Status",
+    )
+    vertical: VerticalText | None = where(of_vertical("c"), "Vertical")
+    session_id: UUID | None = where("c.session_id = {}", "Discovery session")
+    domain: DomainText | None = where("c.domain = {}", "Domain")
+    min_confidence: float | None = where(
+        "c.confidence_score >= {}", "Minimum confidence", ge=0, le=1
+    )
+    since: Moment | None = where("c.created_at >= {}", "Found since")
+    until: Moment | None = where("c.created_at < {}", "Found before")
+
+
+CANDIDATES = Listing(
+    name="candidates",
+    item=Candidate,
+    filters=CandidateFilter,
+    table="messor.candidates",
+    alias="c",
+    columns=COLUMNS,
+    joins="JOIN messor.verticals v ON v.id = c.vertical_id",
+    key_type="uuid",
+    make=Candidate.of,
+    orders={
+        **both_ways(
+            "-confidence_score", "c.confidence_score", "float8",
+            "Highest confidence first", "Lowest confidence first",
+        ),
+        **both_ways("-created_at", "c.created_at", "timestamptz", "Newest first", "Oldest first"),
+    },
+)  # fmt: skip
 
 
 async def counts(source: Connection | Database, vertical: str | None = None) -> dict[str, int]:
@@ -114,11 +131,11 @@ async def dossier(source: Connection | Database, candidate_id: UUID) -> Candidat
     assert about is not None, "it was there a moment ago"
     beside = await source.fetch(BESIDE, candidate.domain, candidate_id)
     return CandidateDossier(
-        candidate,
-        await opinions(source, candidate_id),
-        About(**about),
-        [Candidate.of(row) for row in beside],
-        await candidates.records_of(source, candidate_id, MAX_RECORDS),
+        **{one.name: getattr(candidate, one.name) for one in fields(candidate)},
+        **about,
+        opinions=await opinions(source, candidate_id),
+        beside=[Candidate.of(row) for row in beside],
+        records=await candidates.records_of(source, candidate_id, MAX_RECORDS),
     )
 
 
@@ -130,8 +147,3 @@ async def opinions(source: Connection | Database, candidate_id: UUID) -> list[Ju
         JudgeOpinion(**row, contribution=row["score"] * row["weight"] / whole if whole else 0.0)
         for row in rows
     ]
-
-
-def place_of(candidate: Candidate) -> tuple[float, UUID]:
-    """The cursor after a candidate."""
-    return candidate.confidence_score, candidate.id

@@ -9,10 +9,9 @@ candidates is left to `governance`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import msgspec
@@ -27,12 +26,19 @@ from messor.verticals import organisations, verticals
 from messor.verticals.organisations import NewOrganisation
 from messor.web.urls import url_hash
 
-PENDING_CRAWL, PENDING_REVIEW = "PENDING_CRAWL", "PENDING_REVIEW"
-IN_REVIEW, APPROVED, REJECTED = "IN_REVIEW", "APPROVED", "REJECTED"
-SKIPPED = "SKIPPED_LOW_CONFIDENCE"
+CandidateStatus = Literal[
+    "PENDING_CRAWL", "PENDING_REVIEW", "IN_REVIEW", "APPROVED", "REJECTED",
+    "SKIPPED_LOW_CONFIDENCE",
+]  # fmt: skip
+PENDING_CRAWL: Final = "PENDING_CRAWL"
+PENDING_REVIEW: Final = "PENDING_REVIEW"
+IN_REVIEW: Final = "IN_REVIEW"
+APPROVED: Final = "APPROVED"
+REJECTED: Final = "REJECTED"
+SKIPPED: Final = "SKIPPED_LOW_CONFIDENCE"
 
 # Allowed transitions by status.
-TRANSITIONS: dict[str, set[str]] = {
+TRANSITIONS: dict[CandidateStatus, set[CandidateStatus]] = {
     PENDING_CRAWL: {PENDING_REVIEW},
     PENDING_REVIEW: {IN_REVIEW},
     IN_REVIEW: {APPROVED, REJECTED},
@@ -105,12 +111,6 @@ SELECT c.domain, (SELECT r.data ->> 'name' FROM messor.candidate_records r
  WHERE c.id = $1 AND NOT EXISTS (SELECT FROM messor.organisation_domains o
                                   WHERE o.vertical_id = c.vertical_id AND o.domain = c.domain)
 """
-LISTING = f"""
-SELECT {COLUMNS} {FROM}
- WHERE ($1::text IS NULL OR v.name = $1) AND ($2::text IS NULL OR c.status = $2)
-   AND ($3::uuid IS NULL OR c.session_id = $3)
- ORDER BY c.confidence_score DESC, c.id LIMIT $4
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Candidate:
     search_query: str
     position: int
     confidence_score: float
-    status: str
+    status: CandidateStatus
     organisation_name: str | None
     program_name: str | None
     validation_notes: dict[str, Any]
@@ -248,21 +248,6 @@ async def get(source: Connection | Database, candidate_id: UUID) -> Candidate:
     return Candidate.of(row)
 
 
-async def listing(
-    source: Connection | Database,
-    *,
-    vertical: str | None = None,
-    status: str | None = None,
-    session_id: UUID | None = None,
-    limit: int = 100,
-) -> list[Candidate]:
-    """Candidates, highest confidence first."""
-    if status is not None and status not in TRANSITIONS:
-        raise UsageError(f"Candidate status must be {' or '.join(TRANSITIONS)}.")
-    rows: Sequence[Any] = await source.fetch(LISTING, vertical, status, session_id, limit)
-    return [Candidate.of(row) for row in rows]
-
-
 async def ready_to_crawl(
     source: Connection | Database, vertical: str | None = None, limit: int = 100
 ) -> list[Candidate]:
@@ -281,7 +266,7 @@ async def records_of(
 async def _move(
     connection: Connection,
     candidate: Candidate,
-    status: str,
+    status: CandidateStatus,
     actor: str,
     *,
     assigned_to: str | None = None,

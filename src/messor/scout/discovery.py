@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -69,13 +69,6 @@ ERASED = """
 SELECT EXISTS (SELECT FROM messor.erasures
                 WHERE (kind = 'domain' AND key = $1) OR (kind = 'url' AND key = $2))
 """
-LISTING = """
-SELECT s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.started_at,
-       s.finished_at, s.said, s.statistics
-  FROM messor.discovery_sessions s JOIN messor.verticals v ON v.id = s.vertical_id
- WHERE ($1::text IS NULL OR v.name = $1) AND ($2::uuid IS NULL OR s.id = $2)
- ORDER BY s.started_at DESC LIMIT $3
-"""
 # Results of some pages that have a URL, the best position of each URL first.
 RESULTS = """
 SELECT r.url, r.domain, r.title, r.snippet, s.engine, k.keyword_text, r.rank_position, r.published_at
@@ -113,24 +106,6 @@ class ProcessingStats:
         return figures
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoverySession:
-    id: UUID
-    vertical: str
-    vertical_version: int
-    state: str
-    started_by: str
-    started_at: datetime
-    finished_at: datetime | None
-    said: str | None
-    statistics: dict[str, Any] | None
-
-    @classmethod
-    def of(cls, row: Any) -> DiscoverySession:
-        figures = row["statistics"]
-        return cls(**{**row, "statistics": msgspec.json.decode(figures) if figures else None})
-
-
 async def begin(connection: Connection, applied: Applied, *, actor: str) -> UUID:
     """Open a session."""
     key = new_id()
@@ -156,17 +131,6 @@ async def end(
     logger.info("Discovery session %s is %s: %s", session_id, state, figures)
     data = {"session": str(session_id), "state": state, **figures}
     await record(connection, [Event("discovery.finished", SYSTEM, data=data)])
-
-
-async def sessions(
-    source: Connection | Database,
-    vertical: str | None = None,
-    session_id: UUID | None = None,
-    limit: int = 50,
-) -> list[DiscoverySession]:
-    return [
-        DiscoverySession.of(row) for row in await source.fetch(LISTING, vertical, session_id, limit)
-    ]
 
 
 async def close_abandoned(

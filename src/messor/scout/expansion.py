@@ -14,7 +14,7 @@ from uuid import UUID
 
 from messor.core.plurals import counted
 from messor.ledger.events import Event, record
-from messor.scout.keywords import normal
+from messor.scout.keywords import KeywordSource, normal
 from messor.scout.words import Phrases, content_stems
 from messor.store.database import Database
 from messor.verticals.model import Vertical
@@ -25,7 +25,11 @@ MAX_PER_SEED = 10
 MAX_DRIFT = 0.5  # share of a phrase's words that are not the vertical's
 WORDS = (2, 10)
 MAX_LENGTH = 100
-SOURCES = {"related": "related", "people_also_ask": "people_also_ask", "ai_overview": "suggestion"}
+SOURCES: dict[str, KeywordSource] = {
+    "related": "related",
+    "people_also_ask": "people_also_ask",
+    "ai_overview": "suggestion",
+}
 
 SUGGESTED = """
 SELECT k.id AS seed_id, k.keyword_text AS seed, k.serp_profile_id AS profile_id, k.seed_depth,
@@ -63,7 +67,7 @@ class Suggestion:
     seed: str
     seed_id: UUID
     profile_id: UUID
-    source: str
+    source: KeywordSource
     depth: int
     drift: float
     taken: bool

@@ -10,9 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 from messor.errors import UsageError
@@ -20,6 +19,9 @@ from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.verticals.model import Template, Vertical
 from messor.verticals.verticals import Applied
+
+Tier = Literal["A", "B", "C"]
+KeywordSource = Literal["manual", "template", "related", "people_also_ask", "suggestion"]
 
 MAX_LENGTH = 200
 MAX_KEYWORDS = 2_000_000  # texts per generation
@@ -48,14 +50,6 @@ PROFILES = """
 SELECT id, name, gl, hl, device, location, uule FROM messor.serp_profiles
  WHERE vertical_id = $1 AND active ORDER BY name
 """
-LISTING = """
-SELECT k.id, k.keyword_text AS text, p.name AS profile, k.tier, k.tier_reason, k.source,
-       k.seed_keyword_id, k.value, k.active, k.pruned_reason, k.last_snapshot_at
-  FROM messor.keywords k JOIN messor.serp_profiles p ON p.id = k.serp_profile_id
- WHERE k.vertical_id = $1 AND ($2::text IS NULL OR k.tier = $2)
-   AND ($3::text IS NULL OR p.name = $3) AND (k.active OR $4)
- ORDER BY k.tier, k.keyword_text, p.name LIMIT $5
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +69,6 @@ class ProfileRow:
     device: str
     location: str
     uule: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Keyword:
-    id: UUID
-    text: str
-    profile: str
-    tier: str
-    tier_reason: str | None
-    source: str
-    seed_keyword_id: UUID | None
-    value: float | None
-    active: bool
-    pruned_reason: str | None
-    last_snapshot_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,16 +215,3 @@ async def add(
         ADD, applied.id, clean, tier, [profile.id for profile in profiles]
     )
     return int(status.rpartition(" ")[2])
-
-
-async def listing(
-    source: Connection | Database,
-    applied: Applied,
-    *,
-    tier: str | None = None,
-    profile: str | None = None,
-    pruned: bool = False,
-    limit: int = 100,
-) -> list[Keyword]:
-    rows: Sequence[Any] = await source.fetch(LISTING, applied.id, tier, profile, pruned, limit)
-    return [Keyword(**row) for row in rows]

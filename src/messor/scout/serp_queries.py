@@ -10,26 +10,24 @@ from datetime import datetime
 from uuid import UUID
 
 from messor.errors import NotFoundError
+from messor.scout.keyword_queries import KeywordPart
+from messor.scout.keywords import Tier
+from messor.scout.serps import Outcome
 from messor.store.database import Connection, Database
+from messor.store.listing import DomainText, Filters, Listing, Moment, both_ways, where
+from messor.verticals.queries import VerticalText, of_vertical
 from messor.verticals.verticals import Applied
 
-OUTCOMES = ("ok", "partial", "failed")
-Before = tuple[datetime, UUID]
+MAX_RESULTS = 500  # of a page
 
-_PAGE = """s.id, s.keyword_id, k.keyword_text AS keyword, p.name AS profile, k.tier, s.engine,
-  s.outcome, s.said, s.result_count, s.window_key, s.captured_at"""
-PAGES = f"""
-SELECT {_PAGE}
-  FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
+_COLUMNS = """s.id, s.keyword_id, k.keyword_text AS keyword, v.name AS vertical, p.name AS profile,
+  k.tier, s.engine, s.outcome, s.said, s.result_count, s.window_key, s.captured_at"""
+_JOINS = """JOIN messor.keywords k ON k.id = s.keyword_id
   JOIN messor.serp_profiles p ON p.id = s.serp_profile_id
- WHERE k.vertical_id = $1 AND ($2::text IS NULL OR s.outcome = $2)
-   AND ($3::uuid IS NULL OR s.keyword_id = $3)
-   AND ($4::text IS NULL OR strpos(k.keyword_text, $4) > 0)
-   AND ($5::timestamptz IS NULL OR (s.captured_at, s.id) < ($5, $6))
- ORDER BY s.captured_at DESC, s.id DESC LIMIT $7
-"""
+  JOIN messor.verticals v ON v.id = k.vertical_id"""
 ONE = f"""
-SELECT {_PAGE}, v.name AS vertical, p.gl, p.hl, p.device, p.location, q.page, s.raw_hash, s.judged_in,
+SELECT {_COLUMNS}, p.gl, p.hl, p.device, p.location, q.page,
+       encode(s.raw_hash, 'hex') AS raw_hash, s.judged_in,
        (SELECT o.id FROM messor.serp_snapshots o
          WHERE o.keyword_id = s.keyword_id AND o.captured_at < s.captured_at
          ORDER BY o.captured_at DESC LIMIT 1) AS earlier,
@@ -37,9 +35,7 @@ SELECT {_PAGE}, v.name AS vertical, p.gl, p.hl, p.device, p.location, q.page, s.
          WHERE n.keyword_id = s.keyword_id AND n.captured_at > s.captured_at
          ORDER BY n.captured_at LIMIT 1) AS later,
        (SELECT sum(c.cost)::float8 FROM messor.search_spend c WHERE c.request_id = s.request_id) AS cost
-  FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
-  JOIN messor.serp_profiles p ON p.id = s.serp_profile_id
-  JOIN messor.verticals v ON v.id = k.vertical_id
+  FROM messor.serp_snapshots s {_JOINS}
   JOIN messor.search_requests q ON q.id = s.request_id
  WHERE s.id = $1
 """
@@ -54,23 +50,24 @@ SELECT r.rank_position AS rank, r.block_type AS block, r.domain, r.url, r.title,
  WHERE r.snapshot_id = $1 ORDER BY r.block_type, r.rank_position LIMIT $2
 """
 TALLY = """
-SELECT s.outcome, count(*)::int AS pages
-  FROM messor.serp_snapshots s JOIN messor.keywords k ON k.id = s.keyword_id
- WHERE k.vertical_id = $1 AND s.captured_at >= $2 AND s.captured_at < $3 GROUP BY 1
+SELECT s.outcome, count(*)::int AS pages FROM messor.serp_snapshots s
+ WHERE s.serp_profile_id IN (SELECT id FROM messor.serp_profiles WHERE vertical_id = $1)
+   AND s.captured_at >= $2 AND s.captured_at < $3 GROUP BY 1
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SerpRow:
-    """A result page in a list; `failed` is a gap."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serp:
+    """A result page; `failed` is a gap: it has a reason and no results."""
 
     id: UUID
     keyword_id: UUID
     keyword: str
+    vertical: str
     profile: str
-    tier: str
+    tier: Tier
     engine: str
-    outcome: str
+    outcome: Outcome
     said: str | None
     result_count: int
     window_key: str
@@ -79,23 +76,6 @@ class SerpRow:
     @property
     def is_gap(self) -> bool:
         return self.outcome == "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class SerpFacts(SerpRow):
-    """Everything known of one, except its results."""
-
-    vertical: str
-    gl: str
-    hl: str
-    device: str
-    location: str
-    page: int
-    raw_hash: bytes | None
-    judged_in: UUID | None
-    earlier: UUID | None  # of the same keyword
-    later: UUID | None
-    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,35 +93,74 @@ class SeenResult:
     organisation: str | None
 
 
-async def pages(
-    source: Connection | Database,
-    applied: Applied,
-    *,
-    outcome: str | None = None,
-    keyword_id: UUID | None = None,
-    containing: str | None = None,
-    before: Before | None = None,
-    limit: int = 50,
-) -> list[SerpRow]:
-    """Result pages and gaps, newest first."""
-    rows = await source.fetch(
-        PAGES, applied.id, outcome, keyword_id, containing, *(before or (None, None)), limit
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SerpDetails(Serp):
+    """A result page with its results, block by block."""
+
+    gl: str
+    hl: str
+    device: str
+    location: str
+    page: int
+    raw_hash: str | None
+    judged_in: UUID | None
+    earlier: UUID | None  # of the same keyword
+    later: UUID | None
+    cost: float | None
+    results: list[SeenResult]
+
+
+class SerpFilter(Filters):
+    """Filters of result pages."""
+
+    q: KeywordPart | None = where(
+        "s.keyword_id IN (SELECT id FROM messor.keywords WHERE strpos(keyword_text, {}) > 0)",
+        "Part of the keyword",
     )
-    return [SerpRow(**row) for row in rows]
+    # By profile rather than keyword: a vertical has few profiles and many keywords.
+    vertical: VerticalText | None = where(
+        f"""s.serp_profile_id IN (
+              SELECT x.id FROM messor.serp_profiles x WHERE {of_vertical("x")})""",
+        "Vertical",
+    )
+    keyword_id: UUID | None = where("s.keyword_id = {}", "Keyword", indexed=True)
+    outcome: Outcome | None = where("s.outcome = {}", "Outcome")
+    profile: str | None = where(
+        "s.serp_profile_id IN (SELECT id FROM messor.serp_profiles WHERE name = {})",
+        "Profile", max_length=100,
+    )  # fmt: skip
+    engine: str | None = where("s.engine = {}", "Search engine", max_length=100)
+    domain: DomainText | None = where(
+        """EXISTS (SELECT FROM messor.serp_results r
+                    WHERE r.snapshot_id = s.id AND r.domain = {})""",
+        "Domain among the results",
+    )
+    since: Moment | None = where("s.captured_at >= {}", "Captured since", indexed=True)
+    until: Moment | None = where("s.captured_at < {}", "Captured before", indexed=True)
 
 
-async def get(source: Connection | Database, snapshot_id: UUID) -> SerpFacts:
+SERPS = Listing(
+    name="result pages",
+    item=Serp,
+    filters=SerpFilter,
+    table="messor.serp_snapshots",
+    alias="s",
+    columns=_COLUMNS,
+    joins=_JOINS,
+    key_type="uuid",
+    orders=both_ways(
+        "-captured_at", "s.captured_at", "timestamptz", "Newest first", "Oldest first"
+    ),
+)  # fmt: skip
+
+
+async def get(source: Connection | Database, snapshot_id: UUID) -> SerpDetails:
+    """A result page with its results; raises if there is none."""
     row = await source.fetchrow(ONE, snapshot_id)
     if row is None:
         raise NotFoundError(f"Unknown result page {snapshot_id}.")
-    return SerpFacts(**row)
-
-
-async def results(
-    source: Connection | Database, snapshot_id: UUID, limit: int = 500
-) -> list[SeenResult]:
-    """The results of a page, block by block."""
-    return [SeenResult(**row) for row in await source.fetch(RESULTS, snapshot_id, limit)]
+    seen = await source.fetch(RESULTS, snapshot_id, MAX_RESULTS)
+    return SerpDetails(**row, results=[SeenResult(**one) for one in seen])
 
 
 async def tally(

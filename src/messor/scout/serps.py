@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -30,6 +30,8 @@ from messor.web.suffixes import registrable_domain
 from messor.web.urls import parse as parse_url
 
 logger = room_logger(__name__)
+Outcome = Literal["ok", "partial", "failed"]  # of a result page; failed: a gap
+
 MAX_EXTRAS = 100_000
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # escaped, and not an escaped backslash
 

@@ -2,71 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
 from messor.errors import NotFoundError
+from messor.scout.candidates import CandidateStatus
 from messor.store.database import Connection, Database
+from messor.store.listing import Filters, Listing, Moment, both_ways, where
+from messor.verticals.queries import VerticalText, of_vertical
 
-STATES = ("running", "finished", "failed", "cancelled")
-Before = tuple[datetime, UUID]
+State = Literal["running", "finished", "failed", "cancelled"]
 
-LISTING = """
-SELECT s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.started_at,
-       s.finished_at, s.said, s.statistics,
-       coalesce((SELECT jsonb_object_agg(status, n) FROM (
-         SELECT c.status, count(*) AS n FROM messor.candidates c WHERE c.session_id = s.id GROUP BY 1
-       ) t), '{}') AS candidates,
-       (SELECT count(*)::int FROM messor.serp_snapshots p WHERE p.judged_in = s.id) AS pages
-  FROM messor.discovery_sessions s JOIN messor.verticals v ON v.id = s.vertical_id
- WHERE ($1::text IS NULL OR v.name = $1) AND ($2::text IS NULL OR s.state = $2)
-   AND ($3::timestamptz IS NULL OR (s.started_at, s.id) < ($3, $4)) AND ($5::uuid IS NULL OR s.id = $5)
- ORDER BY s.started_at DESC, s.id DESC LIMIT $6
-"""
+_COLUMNS = """s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.started_at,
+  s.finished_at, s.said, s.statistics,
+  coalesce((SELECT jsonb_object_agg(status, n) FROM (
+    SELECT c.status, count(*) AS n FROM messor.candidates c WHERE c.session_id = s.id GROUP BY 1
+  ) t), '{}') AS candidates,
+  (SELECT count(*)::int FROM messor.serp_snapshots p WHERE p.judged_in = s.id) AS pages"""
+_JOINS = "JOIN messor.verticals v ON v.id = s.vertical_id"
+ONE = f"SELECT {_COLUMNS} FROM messor.discovery_sessions s {_JOINS} WHERE s.id = $1"
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSeen:
+class DiscoverySession:
     """A session, its figures, and its candidates by current status."""
 
     id: UUID
     vertical: str
     vertical_version: int
-    state: str
+    state: State
     started_by: str
     started_at: datetime
     finished_at: datetime | None
     said: str | None
-    statistics: dict[str, Any]
-    candidates: dict[str, int]
+    statistics: dict[str, Any]  # empty while it runs
+    candidates: dict[CandidateStatus, int]
     pages: int  # of judged results
 
     @classmethod
-    def of(cls, row: Any) -> SessionSeen:
+    def of(cls, row: Mapping[str, Any]) -> DiscoverySession:
         figures = msgspec.json.decode(row["statistics"]) if row["statistics"] else {}
         by_status = msgspec.json.decode(row["candidates"])
         return cls(**{**row, "statistics": figures, "candidates": by_status})
 
 
-async def sessions(
-    source: Connection | Database,
-    *,
-    vertical: str | None = None,
-    state: str | None = None,
-    before: Before | None = None,
-    limit: int = 50,
-) -> list[SessionSeen]:
-    """Sessions, newest first."""
-    rows = await source.fetch(LISTING, vertical, state, *(before or (None, None)), None, limit)
-    return [SessionSeen.of(row) for row in rows]
+class SessionFilter(Filters):
+    """Filters of discovery sessions."""
+
+    vertical: VerticalText | None = where(of_vertical("s"), "Vertical")
+    state: State | None = where("s.state = {}", "State")
+    since: Moment | None = where("s.started_at >= {}", "Started since")
+    until: Moment | None = where("s.started_at < {}", "Started before")
 
 
-async def get(source: Connection | Database, session_id: UUID) -> SessionSeen:
-    row = await source.fetchrow(LISTING, None, None, None, None, session_id, 1)
+SESSIONS = Listing(
+    name="discovery sessions",
+    item=DiscoverySession,
+    filters=SessionFilter,
+    table="messor.discovery_sessions",
+    alias="s",
+    columns=_COLUMNS,
+    joins=_JOINS,
+    key_type="uuid",
+    make=DiscoverySession.of,
+    orders=both_ways(
+        "-started_at", "s.started_at", "timestamptz", "Newest first", "Oldest first"
+    ),
+)  # fmt: skip
+
+
+async def get(source: Connection | Database, session_id: UUID) -> DiscoverySession:
+    row = await source.fetchrow(ONE, session_id)
     if row is None:
         raise NotFoundError(f"Unknown discovery session {session_id}.")
-    return SessionSeen.of(row)
+    return DiscoverySession.of(row)

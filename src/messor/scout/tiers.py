@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from messor.ledger.events import Event, record
+from messor.scout.keywords import Tier
 from messor.store.database import Database
 from messor.verticals.verticals import Applied
 
@@ -74,8 +75,8 @@ class TierChange:
 
     text: str
     profile: str
-    before: str
-    after: str
+    before: Tier
+    after: Tier
     prune: bool
     value: float
     why: str

@@ -44,12 +44,6 @@ INSERT INTO messor.organisation_domains (vertical_id, domain, organisation_id)
 SELECT $1::uuid, domain, $2::uuid FROM unnest($3::text[]) domain ORDER BY domain
 ON CONFLICT DO NOTHING RETURNING domain
 """
-LISTING = """
-SELECT o.id, o.name, o.location, o.external_id,
-       coalesce(array_agg(d.domain ORDER BY d.domain) FILTER (WHERE d.domain IS NOT NULL), '{}') AS domains
-  FROM messor.organisations o LEFT JOIN messor.organisation_domains d ON d.organisation_id = o.id
- WHERE o.vertical_id = $1 GROUP BY o.id ORDER BY o.name, o.id LIMIT $2
-"""
 OF_DOMAIN = """
 SELECT organisation_id FROM messor.organisation_domains WHERE vertical_id = $1 AND domain = $2
 """
@@ -91,15 +85,6 @@ class NewOrganisation:
         return self.name.casefold()
 
 
-@dataclass(frozen=True, slots=True)
-class Organisation:
-    id: UUID
-    name: str
-    location: str | None
-    external_id: str | None
-    domains: tuple[str, ...]
-
-
 Outcome = Literal["created", "updated", "unchanged"]
 
 
@@ -131,18 +116,6 @@ async def put(
         await record(connection, [Event("organisation.created", actor, data=data)])
         return key, "created"
     return key, "updated" if row is not None or owned else "unchanged"
-
-
-async def listing(
-    source: Connection | Database, vertical: Applied, limit: int = 1000
-) -> list[Organisation]:
-    rows = await source.fetch(LISTING, vertical.id, limit)
-    return [
-        Organisation(
-            row["id"], row["name"], row["location"], row["external_id"], (*row["domains"],)
-        )
-        for row in rows
-    ]
 
 
 async def owner_of(source: Connection | Database, vertical: Applied, domain: str) -> UUID:

@@ -105,6 +105,13 @@ class Applied:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class VerticalVersion:
+    version: int
+    applied_by: str
+    applied_at: datetime
+
+
 async def apply(
     connection: Connection, file: VerticalFile, *, actor: str
 ) -> tuple[Applied, list[KeyDifference]]:
@@ -207,9 +214,9 @@ async def listing(source: Connection | Database) -> list[Applied]:
     return [Applied.of(row) for row in rows]
 
 
-async def history(source: Connection | Database, applied: Applied) -> list[dict[str, Any]]:
+async def history(source: Connection | Database, applied: Applied) -> list[VerticalVersion]:
     """Every applied version, newest first."""
-    return [dict(row) for row in await source.fetch(VERSIONS, applied.id)]
+    return [VerticalVersion(**row) for row in await source.fetch(VERSIONS, applied.id)]
 
 
 def _json(texts: tuple[str, ...]) -> str:

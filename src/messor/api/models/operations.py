@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from messor.api.models.base import Address, In, Out, text
+from messor.ingest.queries import ShownTile
 from messor.jobs.patterns import ErrorPattern
 from messor.jobs.queries import JobFigures, State
 from messor.ledger.errors import Category
@@ -120,17 +121,6 @@ class EvidenceOut(Out):
     nm_ingest: IngestEvidence
 
 
-class TileOut(Out):
-    id: UUID
-    category: str
-    title: str
-    summary: str
-    items: list[dict[str, Any]]
-    sourceUrl: str  # noqa: N815
-    snapshotId: int  # noqa: N815
-    confidence: float
-
-
 class OfferOut(Out):
     kind: str
     text: str
@@ -147,40 +137,9 @@ class BlockedOut(Out):
 
 class IngestOut(Out):
     success: bool
-    tiles: list[TileOut]
+    tiles: list[ShownTile]
     evidence: EvidenceOut
     blocked: BlockedOut | None = Field(None, description="Only with the outcome blocked")
-
-
-class RunOut(Out):
-    """A running or finished ingestion."""
-
-    trace_id: str
-    orbit_slug: str
-    mode: Mode
-    url: str
-    requested_by: str
-    stage: Literal["discovering", "fetching", "done"]
-    planned: int = Field(description="Pages planned so far")
-    fetched: int = Field(description="Planned pages fetched by this run")
-    started_at: datetime
-    completed_at: datetime | None
-    outcome: Literal["success", "partial", "blocked", "error"] | None
-    lost: bool = Field(description="Unfinished, and its process no longer exists")
-    evidence: EvidenceOut | None
-
-
-class RunWithTilesOut(RunOut):
-    tiles: list[TileOut] = Field(description="Current tiles, unless removed by a later run")
-
-
-class OrbitOut(Out):
-    slug: str
-    name: str
-    domain: str | None
-    created_at: datetime
-    updated_at: datetime
-    tiles: list[TileOut]
 
 
 class ProxyOut(Out):

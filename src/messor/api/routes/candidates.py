@@ -2,74 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import NO_NUL
-from messor.api.models.discovery import (
-    CandidateDecisionIn,
-    CandidateOut,
-    CandidateStatus,
-    OpinionOut,
-    StatedRecordOut,
-    WholeCandidateOut,
-)
-from messor.api.routes.discovery import VerticalFilter
+from messor.api.listing import ListRequest, list_request
+from messor.api.models.discovery import CandidateDecisionIn
 from messor.scout import candidate_queries, candidate_review
-from messor.scout.candidates import TRANSITIONS, Candidate
+from messor.scout.candidate_queries import CANDIDATES, CandidateDossier, CandidateFilter
+from messor.scout.candidates import Candidate
+from messor.store.listing import ListPage
 
 router = APIRouter(prefix="/candidates", tags=["candidates"], route_class=GatedRoute)
-
-Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
 
 
 @router.get("")
 @needs(Act.READ)
 async def list_candidates(
     database: DatabaseDep,
-    *,
-    vertical: VerticalFilter = None,
-    status: CandidateStatus | None = None,
-    session_id: UUID | None = None,
-    q: Part = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[CandidateOut]:
-    """List candidates, highest confidence first."""
-    pager = Pager("candidates", vertical, status, session_id, q)
-    rows = await candidate_queries.queue(
-        database,
-        [status] if status else list(TRANSITIONS),
-        vertical=vertical,
-        session_id=session_id,
-        containing=q.lower() if q else None,
-        after=pager.read(cursor, tuple[float, UUID]),
-        limit=limit + 1,
-    )
-    return Listing(
-        items=[CandidateOut.model_validate(_facts(row)) for row in rows[:limit]],
-        next=pager.next(rows, limit, candidate_queries.place_of),
-    )
+    asked: Annotated[ListRequest[Candidate, CandidateFilter], list_request(CANDIDATES)],
+) -> ListPage[Candidate]:
+    """List candidates, filtered and ordered."""
+    return await asked.read(database)
 
 
 @router.get("/{candidate_id}")
 @needs(Act.READ)
-async def show_candidate(candidate_id: UUID, database: DatabaseDep) -> WholeCandidateOut:
+async def show_candidate(candidate_id: UUID, database: DatabaseDep) -> CandidateDossier:
     """Get a candidate with the score, weight and explanation of every judge, and its records."""
-    found = await candidate_queries.dossier(database, candidate_id)
-    return WholeCandidateOut(
-        **_facts(found.candidate),
-        opinions=[OpinionOut.model_validate(one) for one in found.opinions],
-        domain_status=found.about.status,
-        snapshot_id=found.about.snapshot_id,
-        records=[StatedRecordOut.model_validate(one) for one in found.records],
-    )
+    return await candidate_queries.dossier(database, candidate_id)
 
 
 @router.post("/{candidate_id}/decisions")
@@ -79,9 +44,9 @@ async def decide_candidate(
     given: CandidateDecisionIn,
     connection: TransactionDep,
     principal: PrincipalDep,
-) -> CandidateOut:
+) -> Candidate:
     """Assign, approve or reject a candidate."""
-    found = await candidate_review.decide(
+    return await candidate_review.decide(
         connection,
         candidate_id,
         given.act,
@@ -89,8 +54,3 @@ async def decide_candidate(
         reason=given.reason,
         seen=given.seen,
     )
-    return CandidateOut.model_validate(_facts(found))
-
-
-def _facts(candidate: Candidate) -> dict[str, Any]:
-    return {name: getattr(candidate, name) for name in CandidateOut.model_fields}

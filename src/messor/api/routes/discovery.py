@@ -2,56 +2,40 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.discovery import DiscoverySessionOut, SearchesOut, SessionState, VerticalName
+from messor.api.listing import ListRequest, list_request
+from messor.api.models.discovery import SearchesOut, VerticalName
 from messor.errors import ConflictError
 from messor.scout import session_queries, track
+from messor.scout.session_queries import SESSIONS, DiscoverySession, SessionFilter
+from messor.store.listing import ListPage
 from messor.verticals import verticals
 
 router = APIRouter(tags=["discovery"], route_class=GatedRoute)
-
-VerticalFilter = Annotated[str | None, Query(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 
 
 @router.get("/discovery-sessions")
 @needs(Act.READ)
 async def list_discovery_sessions(
     database: DatabaseDep,
-    *,
-    vertical: VerticalFilter = None,
-    state: SessionState | None = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[DiscoverySessionOut]:
-    """List discovery sessions with statistics, newest first."""
-    pager = Pager("discovery sessions", vertical, state)
-    rows = await session_queries.sessions(
-        database,
-        vertical=vertical,
-        state=state,
-        before=pager.read(cursor, tuple[datetime, UUID]),
-        limit=limit + 1,
-    )
-    return Listing(
-        items=[DiscoverySessionOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.started_at, row.id)),
-    )
+    asked: Annotated[ListRequest[DiscoverySession, SessionFilter], list_request(SESSIONS)],
+) -> ListPage[DiscoverySession]:
+    """List discovery sessions with statistics, filtered and ordered."""
+    return await asked.read(database)
 
 
 @router.get("/discovery-sessions/{session_id}")
 @needs(Act.READ)
-async def show_discovery_session(session_id: UUID, database: DatabaseDep) -> DiscoverySessionOut:
+async def show_discovery_session(session_id: UUID, database: DatabaseDep) -> DiscoverySession:
     """Get a discovery session."""
-    return DiscoverySessionOut.model_validate(await session_queries.get(database, session_id))
+    return await session_queries.get(database, session_id)
 
 
 @router.post("/verticals/{vertical}/searches", status_code=202)

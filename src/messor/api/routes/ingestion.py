@@ -8,24 +8,31 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request
-from starlette.responses import JSONResponse, Response
+from fastapi import APIRouter, Header, Path, Request
+from fastapi.encoders import jsonable_encoder
+from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, PrincipalDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize, PositiveInt
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.operations import (
-    IngestIn,
-    IngestOut,
-    OrbitOut,
-    RunOut,
-    RunWithTilesOut,
-)
+from messor.api.listing import ListRequest, list_request
+from messor.api.models.operations import IngestIn, IngestOut
+from messor.api.responses import MaskedResponse
 from messor.errors import MessorError, NotFoundError, UnavailableError
 from messor.ingest import IngestRequest, Progress, ingest, queries
+from messor.ingest.queries import (
+    INGESTIONS,
+    ORBITS,
+    IngestionFilter,
+    IngestionRun,
+    IngestionWithTiles,
+    ListedOrbit,
+    Orbit,
+    OrbitFilter,
+)
 from messor.ingest.result import Ingestion
 from messor.store.database import Database
+from messor.store.listing import ListPage
 
 orbit = APIRouter(prefix="/api/orbit", tags=["ingestion"], route_class=GatedRoute)
 router = APIRouter(tags=["ingestion"], route_class=GatedRoute)
@@ -40,7 +47,7 @@ TraceId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
     response_model=IngestOut,
     response_model_exclude_none=True,
     responses={
-        202: {"model": RunOut, "description": "Accepted and running (Prefer: respond-async)"}
+        202: {"model": IngestionRun, "description": "Accepted and running (Prefer: respond-async)"}
     },
 )
 @needs(Act.INGEST_RUN, own_transactions=True)
@@ -85,12 +92,12 @@ def _wants_async(prefer: str | None) -> bool:
 
 
 async def _under_way(database: Database, trace_id: str) -> Response:
-    run = RunOut.model_validate(await queries.run(database, trace_id))
+    run = await queries.run(database, trace_id)
     headers = {
         "Location": f"/api/v1/ingestions/{trace_id}",
         "Preference-Applied": "respond-async",
     }
-    return JSONResponse(run.model_dump(mode="json"), 202, headers=headers)
+    return MaskedResponse(jsonable_encoder(run), 202, headers=headers)
 
 
 async def _outcome(
@@ -118,32 +125,31 @@ async def _evidence(database: Database, trace_id: str) -> dict[str, Any]:
 @needs(Act.READ)
 async def list_ingestions(
     database: DatabaseDep,
-    *,
-    orbit_slug: Annotated[str | None, Query(alias="orbit", max_length=100, pattern=SLUG)] = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[RunOut]:
-    """List ingestions, newest first."""
-    pager = Pager("ingestions", orbit_slug)
-    before = pager.read(cursor, PositiveInt)
-    rows = await queries.runs(database, orbit=orbit_slug, before=before, limit=limit + 1)
-    return Listing(
-        items=[RunOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: row.id),
-    )
+    asked: Annotated[ListRequest[IngestionRun, IngestionFilter], list_request(INGESTIONS)],
+) -> ListPage[IngestionRun]:
+    """List ingestions, filtered and ordered."""
+    return await asked.read(database)
 
 
 @router.get("/ingestions/{trace_id}")
 @needs(Act.READ)
-async def show_ingestion(trace_id: TraceId, database: DatabaseDep) -> RunWithTilesOut:
+async def show_ingestion(trace_id: TraceId, database: DatabaseDep) -> IngestionWithTiles:
     """Get the progress or result of an ingestion."""
-    run = await queries.run(database, trace_id)
-    shown = RunOut.model_validate(run).model_dump()
-    return RunWithTilesOut.model_validate({**shown, "tiles": await queries.tiles(database, run.id)})
+    return await queries.run_with_tiles(database, trace_id)
+
+
+@router.get("/orbits")
+@needs(Act.READ)
+async def list_orbits(
+    database: DatabaseDep,
+    asked: Annotated[ListRequest[ListedOrbit, OrbitFilter], list_request(ORBITS)],
+) -> ListPage[ListedOrbit]:
+    """List orbits with the state of their newest ingestion, filtered and ordered."""
+    return await asked.read(database)
 
 
 @router.get("/orbits/{slug}")
 @needs(Act.READ)
-async def show_orbit(slug: Slug, database: DatabaseDep) -> OrbitOut:
+async def show_orbit(slug: Slug, database: DatabaseDep) -> Orbit:
     """Get an orbit with its tiles."""
-    return OrbitOut.model_validate(await queries.orbit(database, slug))
+    return await queries.orbit(database, slug)

@@ -2,78 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import NO_NUL
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.discovery import (
     ExpansionOut,
     GenerationOut,
     GrowIn,
     KeywordIn,
-    KeywordOut,
     KeywordsAddedOut,
-    KeywordSearchOut,
-    KeywordSource,
-    KeywordState,
-    KeywordTextOut,
-    RetieredOut,
-    SuggestionOut,
-    Tier,
-    TierChangeOut,
     TiersOut,
     VerticalName,
-    WholeKeywordOut,
 )
 from messor.insight import trends
 from messor.insight.trends import KeywordLooks
 from messor.scout import expansion, keyword_queries, keywords, tiers
-from messor.scout.keyword_queries import KeywordLook
+from messor.scout.keyword_queries import KEYWORDS, Keyword, KeywordFacts, KeywordFilter
+from messor.scout.serps import Outcome
+from messor.store.listing import ListPage
 from messor.verticals import verticals
 
 router = APIRouter(tags=["keywords"], route_class=GatedRoute)
 
 MAX_SUGGESTIONS = 1_000
 OF_VERTICAL = "/verticals/{vertical}/keywords"
-Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
 
 
-@router.get(OF_VERTICAL)
+@dataclass(frozen=True, slots=True)
+class KeywordSearch:
+    """One search for a keyword; `failed` is a gap without ranks."""
+
+    id: UUID
+    captured_at: datetime
+    outcome: Outcome
+    ranks: dict[str, int]  # by domain; domains not found are absent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordRanks(KeywordFacts):
+    """A keyword with its latest searches, oldest first."""
+
+    looks: list[KeywordSearch]
+
+
+@router.get("/keywords")
 @needs(Act.READ)
 async def list_keywords(
-    vertical: VerticalName,
     database: DatabaseDep,
-    *,
-    tier: Tier | None = None,
-    kind: Annotated[KeywordSource | None, Query(description="DatabaseDep of the keyword")] = None,
-    state: KeywordState = "active",
-    q: Part = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[KeywordTextOut]:
-    """List keywords by text, each with its profiles."""
-    applied = await verticals.get(database, vertical)
-    filters = KeywordLook(tier, kind, keywords.normal(q) or None if q else None, state)
-    pager = Pager("keywords", vertical, filters)
-    after = pager.read(cursor, str) or ""
-    rows = await keyword_queries.grid(
-        database, applied, filters, after=after.replace("\x00", ""), limit=limit + 1
-    )
-    items = [
-        KeywordTextOut(
-            text=row.text,
-            keywords=[KeywordOut.model_validate(cell) for cell in row.cells.values()],
-        )
-        for row in rows[:limit]
-    ]
-    return Listing(items=items, next=pager.next(rows, limit, lambda row: row.text))
+    asked: Annotated[ListRequest[Keyword, KeywordFilter], list_request(KEYWORDS)],
+) -> ListPage[Keyword]:
+    """List keywords, filtered and ordered; a text has one on each profile."""
+    return await asked.read(database)
 
 
 @router.post(OF_VERTICAL, status_code=201)
@@ -113,20 +100,10 @@ async def expand_keywords(
         found = await expansion.expand(database, applied, actor=principal.actor)
     else:
         found = await expansion.suggest(database, applied)
-    shown = [
-        SuggestionOut(
-            text=one.text,
-            seed=one.seed,
-            source=one.source,  # type: ignore[arg-type]  # the database allows no other
-            depth=one.depth,
-            drift=one.drift,
-            taken=one.taken,
-            message=one.message,
-        )
-        for one in found[:MAX_SUGGESTIONS]
-    ]
     taken = sum(one.taken for one in found)
-    return ExpansionOut(suggestions=shown, taken=taken, all=len(found), written=given.write)
+    return ExpansionOut(
+        suggestions=found[:MAX_SUGGESTIONS], taken=taken, all=len(found), written=given.write
+    )
 
 
 @router.post(f"{OF_VERTICAL}/tiers")
@@ -136,35 +113,21 @@ async def tier_keywords(
 ) -> TiersOut:
     """Assign tiers by measured value."""
     applied = await verticals.get(database, vertical)
-    changes = await tiers.preview(database, applied)
-    done = await tiers.apply(database, applied, actor=principal.actor) if given.write else None
     return TiersOut(
-        changes=[TierChangeOut.model_validate(one) for one in changes],
-        done=None if done is None else RetieredOut.model_validate(done),
+        changes=await tiers.preview(database, applied),
+        done=await tiers.apply(database, applied, actor=principal.actor) if given.write else None,
     )
 
 
 @router.get("/keywords/{keyword_id}")
 @needs(Act.READ)
-async def show_keyword(keyword_id: UUID, database: DatabaseDep) -> WholeKeywordOut:
+async def show_keyword(keyword_id: UUID, database: DatabaseDep) -> KeywordRanks:
     """Get a keyword with the ranks on its latest result pages."""
     found = await keyword_queries.get(database, keyword_id)
     seen = await trends.looks(database, keyword_id)
-    facts = {name: getattr(found, name) for name in WholeKeywordOut.model_fields if name != "looks"}
-    return WholeKeywordOut(**facts, looks=_looks(seen))
+    return KeywordRanks(**asdict(found), looks=[_look(seen, at) for at in range(len(seen.ids))])
 
 
-def _looks(seen: KeywordLooks) -> list[KeywordSearchOut]:
-    return [
-        KeywordSearchOut(
-            id=key,
-            captured_at=seen.times[at],
-            outcome=seen.outcomes[at],  # type: ignore[arg-type]  # the database allows no other
-            ranks={
-                domain: rank
-                for domain, ranks in seen.ranks.items()
-                if (rank := ranks[at]) is not None
-            },
-        )
-        for at, key in enumerate(seen.ids)
-    ]
+def _look(seen: KeywordLooks, at: int) -> KeywordSearch:
+    ranks = {domain: rank for domain, each in seen.ranks.items() if (rank := each[at]) is not None}
+    return KeywordSearch(seen.ids[at], seen.times[at], seen.outcomes[at], ranks)

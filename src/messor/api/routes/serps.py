@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -11,75 +11,40 @@ from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep
-from messor.api.cursors import CursorParam, Listing, Pager, PageSize
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import NO_NUL, DomainName
-from messor.api.models.discovery import Outcome, VerticalName
-from messor.api.models.serps import (
-    CompetitorOut,
-    DomainVisibilityOut,
-    MovedOut,
-    RankLossOut,
-    SeenOut,
-    SeenResultOut,
-    SerpOut,
-    SpanOut,
-    StandingOut,
-    VisibilityOut,
-    WholeSerpOut,
-)
+from messor.api.listing import ListRequest, list_request
+from messor.api.models.base import DomainName
+from messor.api.models.discovery import VerticalName
+from messor.api.models.serps import DomainVisibilityOut, SpanOut, VisibilityOut
 from messor.api.routes.domains import name_of
 from messor.insight import ranks, trends, visibility
 from messor.insight.trends import VisibilitySpan
 from messor.insight.visibility import TimeSpan
 from messor.scout import serp_queries
+from messor.scout.serp_queries import SERPS, Serp, SerpDetails, SerpFilter
+from messor.store.listing import ListPage
 from messor.verticals import verticals
 
 router = APIRouter(tags=["result pages"], route_class=GatedRoute)
 
 SHOWN = 200
 Days = Annotated[int, Query(ge=1, le=366, description="Length in days of the window ending now")]
-Part = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)]
 
 
-@router.get("/verticals/{vertical}/serps")
+@router.get("/serps")
 @needs(Act.READ)
 async def list_serps(
-    vertical: VerticalName,
-    database: DatabaseDep,
-    *,
-    outcome: Outcome | None = None,
-    keyword_id: UUID | None = None,
-    q: Part = None,
-    cursor: CursorParam = None,
-    limit: PageSize = 50,
-) -> Listing[SerpOut]:
-    """List result pages and gaps, newest first."""
-    applied = await verticals.get(database, vertical)
-    pager = Pager("serps", vertical, outcome, keyword_id, q)
-    rows = await serp_queries.pages(
-        database,
-        applied,
-        outcome=outcome,
-        keyword_id=keyword_id,
-        containing=q.lower() if q else None,
-        before=pager.read(cursor, tuple[datetime, UUID]),
-        limit=limit + 1,
-    )
-    return Listing(
-        items=[SerpOut.model_validate(row) for row in rows[:limit]],
-        next=pager.next(rows, limit, lambda row: (row.captured_at, row.id)),
-    )
+    database: DatabaseDep, asked: Annotated[ListRequest[Serp, SerpFilter], list_request(SERPS)]
+) -> ListPage[Serp]:
+    """List result pages and gaps, filtered and ordered."""
+    return await asked.read(database)
 
 
 @router.get("/serps/{serp_id}")
 @needs(Act.READ)
-async def show_serp(serp_id: UUID, database: DatabaseDep) -> WholeSerpOut:
+async def show_serp(serp_id: UUID, database: DatabaseDep) -> SerpDetails:
     """Get a result page; a gap has a reason and no results."""
-    found = await serp_queries.get(database, serp_id)
-    seen = [] if found.is_gap else await serp_queries.results(database, serp_id)
-    facts = {name: getattr(found, name) for name in WholeSerpOut.model_fields if name != "results"}
-    return WholeSerpOut(**facts, results=[SeenResultOut.model_validate(one) for one in seen])
+    return await serp_queries.get(database, serp_id)
 
 
 @router.get("/verticals/{vertical}/visibility")
@@ -99,9 +64,9 @@ async def show_visibility(
         since=window.since,
         until=window.until,
         pages=pages,
-        domains=[SeenOut.model_validate(one) for one in domains[:SHOWN]],
-        organisations=[SeenOut.model_validate(one) for one in owners[:SHOWN]],
-        movers=[MovedOut(**asdict(one), change=one.change) for one in moved],
+        domains=domains[:SHOWN],
+        organisations=owners[:SHOWN],
+        movers=moved,
     )
 
 
@@ -125,9 +90,9 @@ async def show_domain_visibility(
         since=window.since,
         until=window.until,
         weeks=[_span(span, one) for span, one in zip(weeks, stood, strict=True)],
-        standing=[StandingOut.model_validate(one) for one in standing],
-        losses=[RankLossOut.model_validate(one) for one in losses],
-        competitors=[CompetitorOut.model_validate(one) for one in beside],
+        standing=standing,
+        losses=losses,
+        competitors=beside,
     )
 
 

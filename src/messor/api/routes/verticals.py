@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import Listing, PageSize
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.discovery import (
-    DifferenceOut,
     OrganisationIn,
-    OrganisationOut,
     OrganisationPutOut,
-    VersionOut,
     VerticalAppliedOut,
     VerticalIn,
     VerticalName,
@@ -23,9 +20,11 @@ from messor.api.models.discovery import (
     WholeVerticalOut,
 )
 from messor.errors import UsageError
+from messor.store.listing import ListPage
 from messor.verticals import differences, files, organisations, verticals
 from messor.verticals.files import VerticalFile
 from messor.verticals.organisations import NewOrganisation
+from messor.verticals.queries import ORGANISATIONS, Organisation, OrganisationFilter
 from messor.verticals.verticals import Applied
 
 router = APIRouter(prefix="/verticals", tags=["verticals"], route_class=GatedRoute)
@@ -33,10 +32,10 @@ router = APIRouter(prefix="/verticals", tags=["verticals"], route_class=GatedRou
 
 @router.get("")
 @needs(Act.READ)
-async def list_verticals(database: DatabaseDep) -> Listing[VerticalOut]:
+async def list_verticals(database: DatabaseDep) -> ListPage[VerticalOut]:
     """List the applied verticals."""
     found = await verticals.listing(database)
-    return Listing(items=[VerticalOut(**_facts(one)) for one in found], next=None)
+    return ListPage(items=[VerticalOut(**_facts(one)) for one in found], next=None)
 
 
 @router.post("")
@@ -55,7 +54,7 @@ async def apply_vertical(
         name=file.vertical.name,
         version=file.vertical.version,
         applied=not given.dry_run,
-        changes=[DifferenceOut.model_validate(one) for one in changes],
+        changes=changes,
     )
 
 
@@ -69,19 +68,23 @@ async def show_vertical(vertical: VerticalName, database: DatabaseDep) -> WholeV
         **_facts(found),
         definition=found.vertical.model_dump(mode="json"),
         source=found.source,
-        versions=[VersionOut(**one) for one in versions],
+        versions=versions,
     )
 
 
 @router.get("/{vertical}/organisations")
 @needs(Act.READ)
 async def list_organisations(
-    vertical: VerticalName, database: DatabaseDep, limit: PageSize = 200
-) -> Listing[OrganisationOut]:
-    """List the first organisations of a vertical by name, with their domains."""
-    found = await verticals.get(database, vertical)
-    rows = await organisations.listing(database, found, limit)
-    return Listing(items=[OrganisationOut.model_validate(one) for one in rows], next=None)
+    vertical: VerticalName,
+    database: DatabaseDep,
+    asked: Annotated[
+        ListRequest[Organisation, OrganisationFilter],
+        list_request(ORGANISATIONS, without=("vertical",)),
+    ],
+) -> ListPage[Organisation]:
+    """List the organisations of a vertical with their domains."""
+    await verticals.get(database, vertical)
+    return await asked.read(database, vertical=vertical)
 
 
 @router.post(

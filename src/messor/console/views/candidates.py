@@ -15,65 +15,32 @@ from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.registry.life import THRESHOLD
 from messor.scout import candidate_queries, candidate_review
-from messor.scout.candidate_queries import CandidateDossier, Place
-from messor.scout.candidates import IN_REVIEW, PENDING_REVIEW, TRANSITIONS, Candidate
+from messor.scout.candidate_queries import CANDIDATES, CandidateFilter
+from messor.scout.candidates import IN_REVIEW, PENDING_REVIEW, Candidate
 
-PER_PAGE = 50
 MAX_AT_ONCE = 200
-# Selectable lists and their statuses.
-SHOWS = {
-    "waiting": (PENDING_REVIEW, IN_REVIEW),
-    **{status: (status,) for status in TRANSITIONS},
-    "all": tuple(TRANSITIONS),
-}
 
 
 async def show(call: ConsoleRequest) -> Response:
-    """The queue with the dossier of the selected candidate, or of the first."""
+    """The list with the dossier of the selected candidate, or of the first."""
     _, values = await discovery_labels.about(call)
-    selected_vertical = call.query("vertical") or None
-    shown = call.query("show") if call.query("show") in SHOWS else "waiting"
-    q = call.query("q").strip().lower()[:200]
-    rows = await candidate_queries.queue(
-        call.context.database,
-        SHOWS[shown],
-        vertical=selected_vertical,
-        containing=q or None,
-        after=_after(call),
-        limit=PER_PAGE + 1,
+    counts = await candidate_queries.counts(call.context.database, call.query("vertical") or None)
+    listed = await discovery_labels.listed(
+        call, CANDIDATES, "/candidates", values["known"], labels={"status": _statuses(counts)}
     )
-    keep = {"vertical": selected_vertical, "show": shown if shown != "waiting" else "", "q": q}
-    more = None
-    if len(rows) > PER_PAGE:
-        more = with_query("/candidates", after=_mark(rows[PER_PAGE - 1]), **keep)
-    rows = rows[:PER_PAGE]
-    at = _at(call) or (rows[0].id if rows else None)
-    values |= {
-        "rows": rows,
-        "at": at,
-        "show": shown,
-        "q": q,
-        "more": more,
-        "selected_vertical": selected_vertical,
-    }
-    values |= {"keep": keep, "shows": SHOWS, "link": with_query}
-    values |= await _dossier(call, at, rows, keep) if at else {"dossier": None}
-    counts = await candidate_queries.counts(call.context.database, selected_vertical)
-    return await call.page("candidates/queue.html", counts=counts, **values)
+    at = _at(call) or (listed.items[0].id if listed.items else None)
+    values |= {"listed": listed, "at": at, "link": with_query, "counts": counts}
+    values |= await _dossier(call, at, listed.items) if at else {"dossier": None}
+    return await call.page("candidates/queue.html", **values)
 
 
 async def show_one(call: ConsoleRequest) -> Response:
-    """The dossier fragment for htmx; otherwise the queue at this candidate."""
+    """The dossier fragment for htmx; otherwise the list at this candidate."""
     key = discovery_labels.uuid_of(call.part("candidate_id"), "candidate")
     if not call.is_partial:
-        return call.go(with_query("/candidates", at=key, show="all"))
-    keep = {
-        "vertical": call.query("vertical"),
-        "show": call.query("show"),
-        "q": call.query("q")[:200],
-    }
-    values = await _dossier(call, key, [], keep)
-    return call.bare("candidates/dossier.html", find=discovery_labels.WORDS, keep=keep, **values)
+        return call.go(with_query("/candidates", at=key))
+    values = await _dossier(call, key, [])
+    return call.bare("candidates/dossier.html", find=discovery_labels.WORDS, **values)
 
 
 async def decide(call: ConsoleRequest) -> Response:
@@ -91,10 +58,10 @@ async def decide(call: ConsoleRequest) -> Response:
                 seen=call.form.words("seen"),
             )
     except (ConflictError, UsageError) as error:
-        here = within(call.form.text("here"), with_query("/candidates", at=key, show="all"))
+        here = within(call.form.text("here"), with_query("/candidates", at=key))
         return call.go(here, str(error), "danger")
     words = discovery_labels.CANDIDATE[found.status][0]
-    default = with_query("/candidates", at=key, show="all")
+    default = with_query("/candidates", at=key)
     back = default if act == "take" else within(call.form.text("back"), default)
     return call.go(back, f"{found.url} is {words}.")
 
@@ -120,24 +87,26 @@ async def decide_many(call: ConsoleRequest) -> Response:
     return call.go(back, " ".join([message, *refused[:5]]), "warning" if refused else "success")
 
 
-async def _dossier(
-    call: ConsoleRequest, key: UUID, rows: list[Candidate], keep: dict[str, Any]
-) -> dict[str, Any]:
+async def _dossier(call: ConsoleRequest, key: UUID, rows: list[Candidate]) -> dict[str, Any]:
     async with call.context.database.connection() as connection:
         dossier = await candidate_queries.dossier(connection, key)
     following = _following([row.id for row in rows], key) or _uuid(call.query("then"))
+    keep = {name: call.query(name)[:200] for name in (*CandidateFilter.model_fields, "sort")}
     return {
         "dossier": dossier,
-        "names": await call.names(_actors(dossier)),
+        "names": await call.names({dossier.assigned_to or "", dossier.reviewed_by or ""}),
         "threshold": THRESHOLD,
-        "back": with_query("/candidates", at=following, **keep),
-        "here": with_query("/candidates", at=key, **keep),
+        "back": with_query("/candidates", **keep, at=following),
+        "here": with_query("/candidates", **keep, at=key),
     }
 
 
-def _actors(dossier: CandidateDossier) -> set[str]:
-    one = dossier.candidate
-    return {one.assigned_to or "", one.reviewed_by or ""}
+def _statuses(counts: dict[str, int]) -> dict[str, str]:
+    """Labels of the statuses, with the number of candidates."""
+    words = {status: label for status, (label, _) in discovery_labels.CANDIDATE.items()}
+    waiting = counts.get(PENDING_REVIEW, 0) + counts.get(IN_REVIEW, 0)
+    counted = {status: f"{label} ({counts.get(status, 0):,})" for status, label in words.items()}
+    return {"waiting": f"for review ({waiting:,})", **counted}
 
 
 def _following(keys: list[UUID], key: UUID) -> UUID | None:
@@ -158,18 +127,6 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def _after(call: ConsoleRequest) -> Place | None:
-    score, _, key = call.query("after").partition("_")
-    try:
-        return float(score), UUID(key)
-    except ValueError:
-        return None
-
-
-def _mark(row: Candidate) -> str:
-    return f"{row.confidence_score!r}_{row.id}"
 
 
 SCREENS = (

@@ -12,12 +12,13 @@ from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
 from messor.console.screens import get, post
-from messor.scout import candidate_queries, costs, session_queries, track
-from messor.scout.candidates import TRANSITIONS
-from messor.scout.session_queries import SessionSeen
+from messor.scout import costs, session_queries, track
+from messor.scout.candidate_queries import CANDIDATES, CandidateFilter
+from messor.scout.session_queries import SESSIONS, DiscoverySession
 
 PER_PAGE = 20
 MAX_DUE = 1_000
+MAX_CANDIDATES = 100
 # Outcomes of a session's results, in stacking order.
 OUTCOMES = {
     "candidates_created": ("became candidates", "green"),
@@ -31,30 +32,19 @@ OUTCOMES = {
 async def show_all(call: ConsoleRequest) -> Response:
     """The sessions of a vertical and its search spending."""
     applied, values = await discovery_labels.about(call)
-    if applied is None:
-        return await call.page("discovery/list.html", **values)
     database = call.context.database
-    rows = await session_queries.sessions(
-        database,
-        vertical=applied.vertical.name,
-        before=discovery_labels.place_of(call.query("before")),
-        limit=PER_PAGE + 1,
+    listed = await discovery_labels.listed(
+        call, SESSIONS, "/discovery", values["known"], limit=PER_PAGE
     )
-    shown = rows[:PER_PAGE]
-    more = None
-    if len(rows) > PER_PAGE:
-        mark = discovery_labels.mark_of(shown[-1].started_at, shown[-1].id)
-        more = with_query("/discovery", vertical=applied.vertical.name, before=mark)
     return await call.page(
         "discovery/list.html",
-        rows=shown,
-        more=more,
-        chart=_chart(shown),
-        due=len(await track.due(database, applied.id, MAX_DUE)),
+        listed=listed,
+        chart=_chart(listed.items),
+        due=len(await track.due(database, applied.id, MAX_DUE)) if applied else 0,
         most_due=MAX_DUE,
         spent=await costs.by_month(database, 12),
         engines=tuple(call.context.settings.search_engines),
-        names=await call.names({one.started_by for one in shown}),
+        names=await call.names({one.started_by for one in listed.items}),
         **values,
     )
 
@@ -65,15 +55,14 @@ async def show(call: ConsoleRequest) -> Response:
     key = discovery_labels.uuid_of(call.part("session_id"), "discovery session")
     session = await session_queries.get(database, key)
     _, values = await discovery_labels.about(call, session.vertical)
-    rows = await candidate_queries.queue(
-        database, list(TRANSITIONS), session_id=key, limit=PER_PAGE * 5
-    )
+    filters = CandidateFilter(session_id=key)
+    found = await CANDIDATES.read(database, filters, limit=MAX_CANDIDATES)
     return await call.page(
         "discovery/session.html",
         session=session,
-        rows=rows,
+        rows=found.items,
+        has_more=found.next is not None,
         outcomes=_outcomes(session),
-        most=PER_PAGE * 5,
         names=await call.names({session.started_by}),
         **values,
     )
@@ -91,12 +80,12 @@ async def start_searches(call: ConsoleRequest) -> Response:
     return call.go(back, f"{new:,} searches were queued.")
 
 
-def _outcomes(session: SessionSeen) -> list[tuple[str, str, int, float]]:
+def _outcomes(session: DiscoverySession) -> list[tuple[str, str, int, float]]:
     counts = {label: session.statistics.get(key) or 0 for key, (label, _) in OUTCOMES.items()}
     return charts.shares(counts, dict(OUTCOMES.values()))
 
 
-def _chart(rows: list[SessionSeen]) -> Bars | None:
+def _chart(rows: list[DiscoverySession]) -> Bars | None:
     """Chart of the listed sessions, oldest first."""
     if not rows:
         return None

@@ -11,10 +11,11 @@ from starlette.responses import Response
 from messor.access.roles import Act
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
+from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
-from messor.ingest import IngestRequest, Mode, Progress, hindsight, ingest, orbits, queries
-from messor.ingest.queries import KnownRun, Orbit
+from messor.ingest import IngestRequest, Mode, Progress, hindsight, ingest, queries
+from messor.ingest.queries import INGESTIONS, ORBITS, IngestionFilter, IngestionRun, Orbit
 from messor.ingest.request import MODES, slug_of
 from messor.registry.domains import Submission
 
@@ -32,10 +33,10 @@ async def show_orbits(call: ConsoleRequest) -> Response:
             return call.go(with_query(import_path(slug), address=address))
         except UsageError as error:
             wrong = str(error)
-    rows = await orbits.listing(call.context.database, containing=call.query("q").lower() or None)
+    listed = await list_of(call, ORBITS, "/orbit")
     status = 422 if wrong else 200
     return await call.page(
-        "import/orbits.html", status=status, rows=rows, wrong=wrong, address=address
+        "import/orbits.html", status=status, listed=listed, wrong=wrong, address=address
     )
 
 
@@ -49,7 +50,8 @@ async def import_page(
     """The page of one orbit with the requested run, or the newest."""
     database = call.context.database
     orbit = await _orbit(call, slug)
-    runs = await queries.runs(database, orbit=slug, limit=MAX_RUNS)
+    recent = await INGESTIONS.read(database, IngestionFilter(orbit=slug), limit=MAX_RUNS)
+    runs = recent.items
     run = await _run(call, slug, runs)
     values: dict[str, Any] = {"names": await call.names({one.requested_by for one in runs})}
     if run is not None:
@@ -80,6 +82,13 @@ async def show_progress(call: ConsoleRequest) -> Response:
     if run.completed_at is not None or run.lost:
         response.headers["HX-Refresh"] = "true"
     return response
+
+
+async def show_runs(call: ConsoleRequest) -> Response:
+    """The ingestions of all orbits."""
+    listed = await list_of(call, INGESTIONS, "/orbit/runs")
+    names = await call.names({one.requested_by for one in listed.items})
+    return await call.page("import/runs.html", listed=listed, names=names)
 
 
 async def find_run(call: ConsoleRequest) -> Response:
@@ -160,7 +169,9 @@ async def _orbit(call: ConsoleRequest, slug: str) -> Orbit | None:
         return None
 
 
-async def _run(call: ConsoleRequest, slug: str, runs: Sequence[KnownRun]) -> KnownRun | None:
+async def _run(
+    call: ConsoleRequest, slug: str, runs: Sequence[IngestionRun]
+) -> IngestionRun | None:
     trace_id = call.query("run")
     if not trace_id:
         return runs[0] if runs else None
@@ -173,14 +184,16 @@ async def _run(call: ConsoleRequest, slug: str, runs: Sequence[KnownRun]) -> Kno
     return run
 
 
-async def _run_values(call: ConsoleRequest, run: KnownRun) -> dict[str, Any]:
+async def _run_values(call: ConsoleRequest, run: IngestionRun) -> dict[str, Any]:
     pages = await hindsight.plan(call.context.database, run)
     guidance = await hindsight.guidance(call.context.database, run, pages)
     marks = (run.evidence or {}).get("nm_ingest")
     return {"pages": pages, "guidance": guidance, "marks": marks}
 
 
-def _form_values(call: ConsoleRequest, orbit: Orbit | None, run: KnownRun | None) -> dict[str, str]:
+def _form_values(
+    call: ConsoleRequest, orbit: Orbit | None, run: IngestionRun | None
+) -> dict[str, str]:
     """Form values: as submitted, or else from the newest run or orbit."""
     known = run.url if run else f"https://{orbit.domain}/" if orbit and orbit.domain else ""
     return {
@@ -194,6 +207,7 @@ SCREENS = (
     get("/orbit", Act.READ, show_orbits),
     get("/orbit/{slug}/import", Act.READ, show),
     get("/orbit/{slug}/import/progress/{trace_id}", Act.READ, show_progress),
+    get("/orbit/runs", Act.READ, show_runs),
     get("/orbit/runs/{trace_id}", Act.READ, find_run),
     post("/orbit/{slug}/import", Act.INGEST_RUN, begin),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from starlette.responses import Response
 
@@ -16,38 +15,28 @@ from messor.console.screens import get, post
 from messor.errors import UsageError
 from messor.insight import trends
 from messor.insight.trends import KeywordLooks
-from messor.scout import keyword_queries, keywords, serp_queries
-from messor.scout.keyword_queries import SOURCES, STATES, KeywordLook, TierCount
+from messor.scout import keyword_queries, keywords
+from messor.scout.keyword_queries import KEYWORDS, TierCount
+from messor.scout.serp_queries import SERPS, SerpFilter
 from messor.verticals import verticals
 
-PER_PAGE = 50
+MAX_PAGES = 50
+LABELS = {
+    "tier": {tier: f"{tier}, {often}" for tier, often in discovery_labels.TIER_WORDS.items()},
+    "source": discovery_labels.SOURCES,
+}
 
 
 async def show_all(call: ConsoleRequest) -> Response:
-    """The grid, one page of texts at a time."""
+    """The list of keywords, and the number by tier of one vertical."""
     applied, values = await discovery_labels.about(call)
-    if applied is None:
-        return await call.page("keywords/list.html", **values)
-    filters, after = _filters(call), call.query("after")
-    rows = await keyword_queries.grid(
-        call.context.database, applied, filters, after=after, limit=PER_PAGE + 1
+    listed = await discovery_labels.listed(
+        call, KEYWORDS, "/keywords", values["known"], labels=LABELS
     )
-    keep = {"vertical": applied.vertical.name, **_filter_values(filters)}
-    more = None
-    if len(rows) > PER_PAGE:
-        more = with_query("/keywords", after=rows[PER_PAGE - 1].text, **keep)
-    shown = rows[:PER_PAGE]
-    values |= {
-        "rows": shown,
-        "profiles": _profiles(shown) or sorted(applied.vertical.profiles),
-        "filters": filters,
-        "more": more,
-        "first": with_query("/keywords", **keep) if after else None,
-        "states": STATES,
-    }
+    values["listed"] = listed
     if call.is_partial:
         return call.bare("keywords/rows.html", **values)
-    counts = await keyword_queries.counts(call.context.database, applied)
+    counts = await keyword_queries.counts(call.context.database, applied.id) if applied else []
     return await call.page("keywords/list.html", counts=counts, shares=_shares(counts), **values)
 
 
@@ -56,17 +45,15 @@ async def show(call: ConsoleRequest) -> Response:
     database = call.context.database
     key = discovery_labels.uuid_of(call.part("keyword_id"), "keyword")
     keyword = await keyword_queries.get(database, key)
-    applied, values = await discovery_labels.about(call, keyword.vertical)
-    assert applied is not None
+    _, values = await discovery_labels.about(call, keyword.vertical)
     domain = call.query("domain")[:253].lower() or None
     seen = await trends.looks(database, key, domain=domain)
-    pages = await serp_queries.pages(database, applied, keyword_id=key, limit=PER_PAGE)
+    pages = await SERPS.read(database, SerpFilter(keyword_id=key), limit=MAX_PAGES)
     return await call.page(
         "keywords/keyword.html",
         keyword=keyword,
         ranks=rank_chart(seen) if seen.ids else None,
         pages=pages,
-        most=PER_PAGE,
         domain=domain,
         **values,
     )
@@ -111,30 +98,6 @@ def rank_chart(seen: KeywordLooks) -> Curves:
 def _rank_range(ranks: Sequence[int | None]) -> str:
     known = [rank for rank in ranks if rank is not None]
     return f"from {known[0]} to {known[-1]}" if known else "never found"
-
-
-def _filters(call: ConsoleRequest) -> KeywordLook:
-    """Filters from the query string; unknown values are ignored."""
-    tier, source, state = call.query("tier"), call.query("source"), call.query("state")
-    return KeywordLook(
-        tier if tier in discovery_labels.TIERS else None,
-        source if source in SOURCES else None,
-        keywords.normal(call.query("q"))[:200] or None,
-        state if state in STATES else "active",
-    )
-
-
-def _filter_values(filters: KeywordLook) -> dict[str, Any]:
-    return {
-        "tier": filters.tier,
-        "source": filters.source,
-        "q": filters.containing,
-        "state": filters.state if filters.state != "active" else "",
-    }
-
-
-def _profiles(rows: Sequence[keyword_queries.GridRow]) -> list[str]:
-    return sorted({profile for row in rows for profile in row.cells})
 
 
 def _shares(counts: Sequence[TierCount]) -> list[tuple[str, str, int, float]]:

@@ -16,54 +16,26 @@ from messor.console.charts import Axis, Bars, Curves
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.insight import calibration, reweigh, score_queries, scoring
-from messor.insight.score_queries import BINS, LEVELS, SUBJECTS, Bin, LevelCount, PastScore, Place
+from messor.insight.score_queries import BINS, SCORES, Bin, LevelCount, PastScore
 from messor.insight.scores import LEVELS as THRESHOLDS
 from messor.insight.scoring import Simulated
 from messor.verticals.model import SCORE_PARTS
 from messor.verticals.verticals import Applied
 
-PER_PAGE = 50
+LEVELS = tuple(level for level, _ in THRESHOLDS)
 MAX_CHANGES = 200
 
 
 async def show_all(call: ConsoleRequest) -> Response:
     """The latest scoring: levels, crawl frequency and the parts of each score."""
     applied, values = await discovery_labels.about(call)
-    if applied is None:
-        return await call.page("scores/list.html", **values)
-    database, name = call.context.database, applied.vertical.name
-    subject, level = call.query("subject"), call.query("level")
-    subject = subject if subject in SUBJECTS else "domain"
-    level = level if level in LEVELS else ""
-    q = call.query("q").strip().lower()[:253]
-    rows = await score_queries.newest(
-        database,
-        applied,
-        subject=subject,
-        level=level or None,
-        containing=q or None,
-        after=_after(call),
-        limit=PER_PAGE + 1,
-    )
-    summary = await score_queries.summary(database, applied, subject)
-    keep = {"vertical": name, "subject": subject, "level": level, "q": q}
-    more = None
-    if len(rows) > PER_PAGE:
-        last = rows[PER_PAGE - 1]
-        more = with_query("/scores", after=f"{last.score!r}_{last.id}", **keep)
-    first = with_query("/scores", **keep) if call.query("after") else None
-    return await call.page(
-        "scores/list.html",
-        rows=rows[:PER_PAGE],
-        more=more,
-        first=first,
-        summary=summary,
-        cadence=cadence_of(applied, summary),
-        subject=subject,
-        level=level,
-        q=q,
-        **values,
-    )
+    listed = await discovery_labels.listed(call, SCORES, "/scores", values["known"])
+    values["listed"] = listed
+    if applied is not None:
+        database, subject = call.context.database, listed.filters.subject
+        summary = await score_queries.summary(database, applied, subject)
+        values |= {"summary": summary, "cadence": cadence_of(applied, summary), "subject": subject}
+    return await call.page("scores/list.html", **values)
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -213,15 +185,6 @@ def reliability_chart(bins: Sequence[Bin]) -> Bars:
     decided, right = sum(one.decided for one in bins), sum(one.approved for one in bins)
     summary = f"{right} of {decided} reviewed candidates were approved, by confidence"
     return charts.bars(columns, {"approved": "green", "rejected": "red"}, summary)
-
-
-def _after(call: ConsoleRequest) -> Place | None:
-    score, _, key = call.query("after").partition("_")
-    try:
-        place = float(score), int(key[:19])
-    except ValueError:
-        return None
-    return place if abs(place[1]) < 2**62 else None
 
 
 SCREENS = (

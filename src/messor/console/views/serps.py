@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console import charts, discovery_labels
-from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.charts import Axis, Bars, Curves
 from messor.console.screens import get
@@ -20,12 +19,11 @@ from messor.insight.trends import VisibilitySpan
 from messor.insight.visibility import TimeSpan
 from messor.registry.domains import Submission
 from messor.scout import serp_queries
-from messor.scout.serp_queries import OUTCOMES, SeenResult
+from messor.scout.serp_queries import SERPS, SeenResult
 from messor.store.database import Connection
 
-PER_PAGE = 50
-SHOWN = 20  # domains, movers, competitors
-DRAWN = 5  # domains of a chart
+MAX_RANKS = 50
+SHOWN = 20  # losses, competitors
 WINDOWS = {"7": "1 week", "28": "4 weeks", "91": "1 quarter"}
 PLACES = {"1 to 3": "green", "4 to 10": "azure", "below 10": "yellow", "not found": "gray"}
 
@@ -35,53 +33,31 @@ async def show(call: ConsoleRequest) -> Response:
     applied, values = await discovery_labels.about(call)
     if applied is None:
         return await call.page("serps/overview.html", **values)
-    async with call.context.database.transaction() as connection:
-        window = await _window(connection, call)
-        tally = await serp_queries.tally(connection, applied, window.since, window.until)
-        seen = await visibility.of_domains(connection, applied, window)
-        moved = await visibility.movers(connection, applied, window, limit=SHOWN)
-        length = min(window.until - window.since, timedelta(days=28))
-        spans = trends.spans(window.until, length=length)
-        leaders = [one.name for one in seen[:DRAWN]]
-        drawn = await trends.visibility(connection, applied, spans, leaders)
+    days = _days(call)
+    found = await call.context.overviews.get(applied, int(days))
     return await call.page(
         "serps/overview.html",
-        window=window,
+        window=found.window,
         windows=WINDOWS,
-        days=_days(call),
-        tally=tally,
-        seen=seen[:SHOWN],
-        all_seen=len(seen),
-        gained=[one for one in moved if one.change > 0],
-        lost=[one for one in moved if one.change < 0],
-        chart=visibility_chart(drawn, spans) if drawn else None,
+        days=days,
+        tally=found.tally,
+        seen=found.seen,
+        all_seen=found.all_seen,
+        gained=[one for one in found.moved if one.change > 0],
+        lost=[one for one in found.moved if one.change < 0],
+        chart=visibility_chart(found.drawn, found.spans) if found.drawn else None,
         **values,
     )
 
 
 async def show_pages(call: ConsoleRequest) -> Response:
     """The list of result pages, including gaps."""
-    applied, values = await discovery_labels.about(call)
-    if applied is None:
-        return await call.page("serps/pages.html", **values)
-    outcome, q = call.query("outcome"), call.query("q").strip().lower()[:200]
-    rows = await serp_queries.pages(
-        call.context.database,
-        applied,
-        outcome=outcome if outcome in OUTCOMES else None,
-        containing=q or None,
-        before=discovery_labels.place_of(call.query("before")),
-        limit=PER_PAGE + 1,
+    _, values = await discovery_labels.about(call)
+    labels = {"outcome": {key: label for key, (label, _) in discovery_labels.SERP.items()}}
+    listed = await discovery_labels.listed(
+        call, SERPS, "/serps/pages", values["known"], labels=labels
     )
-    keep = {"vertical": applied.vertical.name, "outcome": outcome, "q": q}
-    more = None
-    if len(rows) > PER_PAGE:
-        last = rows[PER_PAGE - 1]
-        mark = discovery_labels.mark_of(last.captured_at, last.id)
-        more = with_query("/serps/pages", before=mark, **keep)
-    first = with_query("/serps/pages", **keep) if call.query("before") else None
-    values |= {"rows": rows[:PER_PAGE], "more": more, "first": first, "outcome": outcome, "q": q}
-    return await call.page("serps/pages.html", outcomes=OUTCOMES, **values)
+    return await call.page("serps/pages.html", listed=listed, **values)
 
 
 async def show_page(call: ConsoleRequest) -> Response:
@@ -89,9 +65,8 @@ async def show_page(call: ConsoleRequest) -> Response:
     database = call.context.database
     key = discovery_labels.uuid_of(call.part("snapshot_id"), "result page")
     page = await serp_queries.get(database, key)
-    results = await serp_queries.results(database, key) if not page.is_gap else []
     _, values = await discovery_labels.about(call, page.vertical)
-    return await call.page("serps/page.html", page=page, blocks=blocks_of(results), **values)
+    return await call.page("serps/page.html", page=page, blocks=blocks_of(page.results), **values)
 
 
 async def show_domain(call: ConsoleRequest) -> Response:
@@ -108,7 +83,7 @@ async def show_domain(call: ConsoleRequest) -> Response:
         values |= {
             "chart": visibility_chart({name: [_seen(one) for one in stood]}, spans),
             "places": places_chart(stood, spans),
-            "standing": await trends.standing(connection, applied, window, name, PER_PAGE),
+            "standing": await trends.standing(connection, applied, window, name, MAX_RANKS),
             "losses": await ranks.losses(connection, applied, window, name, limit=SHOWN),
             "competitors": await visibility.competitors(
                 connection, applied, window, [name], limit=SHOWN

@@ -9,15 +9,16 @@ from starlette.responses import PlainTextResponse, Response
 from messor.access.roles import Act
 from messor.console import discovery_labels
 from messor.console.call import ConsoleRequest
+from messor.console.listing import list_of
 from messor.console.screens import get, upload
 from messor.errors import ConflictError, UsageError
 from messor.scout import candidate_queries
-from messor.verticals import differences, files, organisation_import, organisations, verticals
+from messor.verticals import differences, files, organisation_import, verticals
 from messor.verticals.files import VerticalFile
 from messor.verticals.organisation_import import LineReport
+from messor.verticals.queries import ORGANISATIONS
 from messor.verticals.verticals import Applied
 
-MAX_ORGANISATIONS = 500
 MAX_REPORTED = 200
 
 
@@ -44,7 +45,7 @@ async def show(call: ConsoleRequest) -> Response:
         versions=versions,
         candidates=waiting,
         newer=_newer(applied),
-        names=await call.names({one["applied_by"] for one in versions}),
+        names=await call.names({one.applied_by for one in versions}),
         **values,
     )
 
@@ -151,12 +152,12 @@ async def _organisations(
 ) -> Response:
     applied, values = await discovery_labels.about(call, call.part("name"))
     assert applied is not None
-    rows = await organisations.listing(call.context.database, applied, MAX_ORGANISATIONS)
+    name = applied.vertical.name
+    listed = await list_of(call, ORGANISATIONS, f"/verticals/{name}/organisations", vertical=name)
     return await call.page(
         "verticals/organisations.html",
         status=status,
-        rows=rows,
-        most=MAX_ORGANISATIONS,
+        listed=listed,
         wrong=wrong,
         reports=reports or [],
         lines=call.form.text("lines"),

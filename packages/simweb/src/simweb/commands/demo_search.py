@@ -6,7 +6,8 @@ from typing import Any
 
 from messor.cli.output import emit, print_table
 from messor.cli.session import LOCAL_ADMIN
-from messor.scout import candidates, explore, keywords
+from messor.scout import explore, keywords
+from messor.scout.candidate_queries import CANDIDATES, CandidateFilter
 from messor.scout.candidates import Candidate
 from messor.scout.engines.registry import hire
 from messor.scout.explore import Explored
@@ -36,10 +37,9 @@ async def search(database: Database, *, show: bool) -> dict[str, Any]:
         finally:
             await searcher.close()
     if show:
-        _print(
-            done,
-            await candidates.listing(database, session_id=done.session_id, limit=MAX_CANDIDATES),
-        )
+        filters = CandidateFilter(session_id=done.session_id)
+        found = await CANDIDATES.read(database, filters, limit=MAX_CANDIDATES)
+        _print(done, found.items)
     return done.statistics
 
 

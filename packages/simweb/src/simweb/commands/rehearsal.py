@@ -26,6 +26,7 @@ from messor.schedule.leader import ByHand
 from messor.schedule.runs import ScheduleRunner, begin_by_hand
 from messor.schedule.standard import standard_registry
 from messor.scout import candidates, keywords, tiers, track
+from messor.scout.candidate_queries import CANDIDATES, CandidateFilter
 from messor.scout.engines.registry import hire
 from messor.scout.search import Searcher
 from messor.settings import Settings
@@ -155,12 +156,8 @@ class Rehearsal:
                     self._count(domains_rejected=1)
 
     async def _review_candidates(self, applied: Applied) -> None:
-        waiting = await candidates.listing(
-            self.database,
-            vertical=applied.vertical.name,
-            status=candidates.PENDING_REVIEW,
-            limit=10_000,
-        )
+        filters = CandidateFilter(vertical=applied.vertical.name, status="PENDING_REVIEW")
+        waiting = [one async for one in CANDIDATES.all(self.database, filters)]
         for one in waiting:
             async with self.database.transaction() as connection:
                 assigned = await candidates.assign(connection, one, LOCAL_ADMIN, actor=LOCAL_ADMIN)

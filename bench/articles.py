@@ -21,7 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
+from messor.content.lists import Lists
 from messor.content.main import read_main
+from messor.content.memory import Memory
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 SHINGLE = 4
@@ -86,8 +88,10 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[at : at + SHINGLE]) for at in range(last))
 
 
-def read_with_messor(html: str, url: str) -> str:
-    return read_main(html, url).text
+def messor_reader() -> Reader:
+    """Our reader, with a memory as a reading process has it."""
+    memory = Memory()
+    return lambda html, url: read_main(html, url, Lists(memory=memory)).text
 
 
 def trafilatura_reader() -> Reader | None:
@@ -115,7 +119,7 @@ def main() -> int:
     if not pages:
         print(f"Skipped: the external pages are not at {CORPORA}.", file=sys.stderr)
         return 0
-    readers: dict[str, Reader] = {"messor": read_with_messor}
+    readers: dict[str, Reader] = {"messor": messor_reader()}
     peer = trafilatura_reader()
     if peer is not None:
         readers["trafilatura"] = peer

@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from messor.content.memory import Memory
+
 ITEMS = (
     "<li>Plain</li>",
     "<li class=share>Named <i>item</i></li>",
@@ -31,18 +33,12 @@ LIST = st.tuples(
 ).map(lambda made: made[0] + "".join(map("".join, made[1])) + "</ul></ol></b>after")
 
 
-def assert_reads_the_same_again(
-    read: Callable[[str], Any], known: dict[str, Any], parts: Sequence[str]
-) -> None:
-    """Each part and all together are read alike, whatever is `known` of their items."""
-    fresh = []
-    for html in parts:
-        known.clear()
-        fresh.append(read(html))
-    known.clear()
+def assert_reads_the_same_again(read: Callable[[str, Memory], Any], parts: Sequence[str]) -> None:
+    """Each part and all together are read alike, whatever is remembered of their items."""
+    fresh = [read(html, Memory()) for html in parts]
+    memory = Memory()
     for _ in range(2):
-        assert [read(html) for html in parts] == fresh
-    known.clear()
-    whole = read("".join(parts))
+        assert [read(html, memory) for html in parts] == fresh
+    whole = read("".join(parts), Memory())
     for _ in range(2):
-        assert read("".join(parts)) == whole
+        assert read("".join(parts), memory) == whole

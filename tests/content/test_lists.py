@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from turbohtml import Element
 
 from messor.content import lists
-from messor.content.lists import MAX_ITEM, Lists
+from messor.content.lists import MAX_ITEM, Lists, PlainItems
+from messor.content.memory import MAX_ENTRIES, Memory
 from messor.content.page import ParsedPage
 from messor.web.depth import is_too_deep
 
@@ -52,10 +53,10 @@ def long_list(start: str, space: str, items: list[str], end: str) -> str:
     return start + space + space.join(items * lists._FEW) + space + end
 
 
-def assert_items_are_those_of_the_tree(html: str) -> int:
+def assert_items_are_those_of_the_tree(html: str, memory: Memory) -> int:
     """How many items were found."""
     page = ParsedPage.read(html)
-    of_source, of_tree = Lists(page.source), Lists()
+    of_source, of_tree = Lists(page.source, memory), Lists()
     found = 0
     for list_ in page.document.select("ul, ol"):
         items = of_source.items(list_)
@@ -68,31 +69,31 @@ def assert_items_are_those_of_the_tree(html: str) -> int:
 def test_the_source_is_taken_only_where_the_tree_is_written_so(
     parts: list[tuple[str, str, str, list[str], str]],
 ) -> None:
-    lists._ALIKE.clear()
+    memory = Memory()
     for space in ("", "\n", " "):
-        assert_items_are_those_of_the_tree(long_list("<ul>", space, list(PLAIN), "</ul>"))
+        assert_items_are_those_of_the_tree(long_list("<ul>", space, list(PLAIN), "</ul>"), memory)
     html = "".join(before + long_list(*made) for before, *made in parts)  # type: ignore[arg-type]
     assume(not is_too_deep(html))  # what nobody can tell the depth of is read in the sandbox
     for _ in range(2):
-        assert_items_are_those_of_the_tree(html)
+        assert_items_are_those_of_the_tree(html, memory)
 
 
 @pytest.mark.parametrize("before", ["", "<p>one</p>\n", "<b>bold ", "<table><tr><td>", "\ufeff"])
 def test_a_list_met_again_is_not_written_out(before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cards = [f'\n<li class="c"><a href="/{n}">Thing {n}</a></li>' for n in range(30)]
-    lists._ALIKE.clear()
+    memory = Memory()
     known: list[int] = []
-    read = lists._known
+    read = Lists._known
 
-    def counted(list_: Element, inside: str) -> list[str]:
-        items = read(list_, inside)
+    def counted(lists: Lists, list_: Element, inside: str) -> list[str]:
+        items = read(lists, list_, inside)
         known.append(len(items))
         return items
 
-    monkeypatch.setattr(lists, "_known", counted)
-    assert assert_items_are_those_of_the_tree(f"<ul>{''.join(cards)}\n</ul>") == 30
+    monkeypatch.setattr(Lists, "_known", counted)
+    assert assert_items_are_those_of_the_tree(f"<ul>{''.join(cards)}\n</ul>", memory) == 30
     html = f"{before}<ol>{''.join(reversed(cards))}</ol>"
-    assert assert_items_are_those_of_the_tree(html) == 30
+    assert assert_items_are_those_of_the_tree(html, memory) == 30
     assert known == [0, 30]
 
 
@@ -103,22 +104,24 @@ def test_a_list_met_again_is_not_written_out(before: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("space", ["", "\n"])
 def test_what_was_left_open_before_a_list_goes_on_in_it(before: str, space: str) -> None:
     items = ["<li>first</li>", '<li><a href="/x">second</a></li>', "<li><b>third</b></li>"] * 9
-    lists._ALIKE.clear()
-    assert assert_items_are_those_of_the_tree(long_list("<ul>", space, items, "</ul>"))
+    memory = Memory()
+    assert assert_items_are_those_of_the_tree(long_list("<ul>", space, items, "</ul>"), memory)
     for turn in range(3):
         turned = items[turn:] + items[:turn]
-        assert_items_are_those_of_the_tree(before + long_list("<ul>", space, turned, "</ul>"))
+        html = before + long_list("<ul>", space, turned, "</ul>")
+        assert_items_are_those_of_the_tree(html, memory)
 
 
 def test_items_are_kept_up_to_a_bound() -> None:
-    lists._ALIKE.clear()
-    for start in range(0, 2 * lists._REMEMBERED, 2_000):
+    memory = Memory()
+    known = memory.part(PlainItems)
+    for start in range(0, 2 * MAX_ENTRIES, 2_000):
         cards = "".join(f"<li>{start + n}</li>" for n in range(2_000))
-        assert_items_are_those_of_the_tree(f"<ul>{cards}</ul>")
-        assert 0 < len(lists._ALIKE) <= lists._REMEMBERED
+        assert_items_are_those_of_the_tree(f"<ul>{cards}</ul>", memory)
+        assert 0 < len(known) <= MAX_ENTRIES
     long = "<li>" + "word " * MAX_ITEM + "</li>"
-    assert_items_are_those_of_the_tree(f"<ul>{long * 30}</ul>")
-    assert all(len(item) <= MAX_ITEM for item in lists._ALIKE)
+    assert_items_are_those_of_the_tree(f"<ul>{long * 30}</ul>", memory)
+    assert all(len(item) <= MAX_ITEM for item in known)
 
 
 def test_lists_within_lists_are_given_up_in_time() -> None:

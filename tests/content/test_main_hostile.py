@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from messor.content.main import read_main
 from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES
 from messor.content.main.declared import read_declared
-from messor.content.main.hints import MAX_NAME, hints_of_name
+from messor.content.main.hints import MAX_NAME, Names
 from messor.content.main.walk import read_layout
 from messor.web.html import TooComplexError
 
@@ -68,7 +68,7 @@ def test_any_text_is_read(html: str, url: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=MAX_NAME))
 def test_any_name_has_hints(name: str) -> None:
-    assert hints_of_name(name) >= 0
+    assert Names()[name] >= 0
 
 
 def test_a_part_of_a_page_can_be_read() -> None:

@@ -6,55 +6,59 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content.lists import MAX_ITEM
-from messor.content.main import items, read_main
+from messor.content.lists import MAX_ITEM, Lists
+from messor.content.main import read_main
 from messor.content.main.blocks import MAX_BLOCKS, Layout
 from messor.content.main.headline import is_title, plain
+from messor.content.main.items import RememberedItems
 from messor.content.main.walk import read_layout
+from messor.content.memory import MAX_ENTRIES, Memory
 from tests.content.rereading import LIST, assert_reads_the_same_again
 
 
-def layout(html: str) -> Layout:
-    return read_layout(turbohtml.parse(html, positions=False))
+def layout(html: str, memory: Memory) -> Layout:
+    return read_layout(turbohtml.parse(html, positions=False), Lists(memory=memory))
 
 
 @given(st.lists(LIST, min_size=2, max_size=4))
 def test_what_was_read_before_changes_nothing(lists: list[str]) -> None:
-    assert_reads_the_same_again(layout, items._KNOWN, lists)
+    assert_reads_the_same_again(layout, lists)
 
 
 def test_items_of_a_list_that_is_new_in_part_are_read_in_their_order() -> None:
-    items._KNOWN.clear()
+    memory = Memory()
     cards = [f"<li><a href=/{n}>Thing {n}</a> {n}.50</li>" for n in range(9)]
-    layout(f"<ul>{''.join(cards[::2])}</ul>")
-    found = layout(f"<ul>{''.join(cards)}</ul>")
+    layout(f"<ul>{''.join(cards[::2])}</ul>", memory)
+    found = layout(f"<ul>{''.join(cards)}</ul>", memory)
     assert found.blocks.texts == [f"Thing {n} {n}.50" for n in range(9)]
     assert found.boxes.parents[-9:] == [len(found.boxes.tags) - 10] * 9
-    assert len(items._KNOWN) == len(cards)
+    assert len(memory.part(RememberedItems)) == len(cards)
 
 
 def test_what_is_no_item_before_a_list_within_another_moves_none_of_the_items() -> None:
     """There are as many pieces as elements, and other ones."""
     odd = "<ul><div>odd</div><li>New</li><li>Known</li><li>With a list<ul><li>in it</li></ul></li></ul>"
-    found = layout(f"<ul><li>Known</li><li>Also</li></ul>{odd}")
+    found = layout(f"<ul><li>Known</li><li>Also</li></ul>{odd}", Memory())
     assert found.blocks.texts[2:] == ["odd", "New", "Known", "With a list", "in it"]
 
 
 def test_lists_are_kept_up_to_a_bound() -> None:
-    items._KNOWN.clear()
-    for start in range(0, 3 * items._REMEMBERED, 1_000):
-        cards = "".join(f"<li><b>{start + n}</b> x</li>" for n in range(1_000))
-        layout(f"<ul>{cards}</ul>")
-        assert 0 < len(items._KNOWN) <= items._REMEMBERED
-    layout("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>")
-    assert all(len(html) <= MAX_ITEM for html in items._KNOWN)
+    memory = Memory()
+    known = memory.part(RememberedItems)
+    for start in range(0, 3 * MAX_ENTRIES, 4_000):
+        cards = "".join(f"<li><b>{start + n}</b> x</li>" for n in range(4_000))
+        layout(f"<ul>{cards}</ul>", memory)
+        assert 0 < len(known) <= MAX_ENTRIES
+    layout("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>", memory)
+    assert all(len(html) <= MAX_ITEM for html in known)
 
 
 def test_known_items_do_not_go_beyond_the_bound_of_blocks() -> None:
     cards = "".join(f"<li><b>{n}</b> x</li>" for n in range(100))
     before = "<p>x</p>" * (MAX_BLOCKS - 50)
-    layout(f"<ul>{cards}</ul>")
-    assert len(layout(f"{before}<ul>{cards}</ul>").blocks.texts) == MAX_BLOCKS
+    memory = Memory()
+    layout(f"<ul>{cards}</ul>", memory)
+    assert len(layout(f"{before}<ul>{cards}</ul>", memory).blocks.texts) == MAX_BLOCKS
 
 
 def test_an_id_on_the_element_that_is_read_counts() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content.main import hints, phrases, read_main
+from messor.content.main import hints, read_main
 from messor.content.main.blocks import collapsed
 from messor.content.main.phrases import _is_phrase, is_aside
 from messor.content.main.weigh import _BOILERPLATE, _is_boilerplate
@@ -40,13 +40,6 @@ def test_how_a_phrase_begins_tells_no_other_than_the_phrase(
 ) -> None:
     text = before + phrase + after
     assert is_aside(text) == _is_phrase(text)
-
-
-def test_beginnings_are_kept_up_to_a_bound() -> None:
-    for number in range(3 * phrases._REMEMBERED_BEGINNINGS):
-        assert not is_aside("w" + chr(0x4E00 + number) + " and more")
-        assert 0 < len(phrases.BEGINNINGS) <= phrases._REMEMBERED_BEGINNINGS
-    assert max(map(len, phrases.BEGINNINGS)) == 3
 
 
 @given(st.lists(st.sampled_from(("word", "é", " ", "  ", "\t", "\n", "\u00a0", "\x1f", "a" * 50))))

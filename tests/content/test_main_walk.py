@@ -7,17 +7,21 @@ import turbohtml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content.main import hints, items, read_main
+from messor.content.lists import Lists
+from messor.content.main import read_main
 from messor.content.main.blocks import BREAK, Layout, collapsed
+from messor.content.main.hints import NAVIGATION, Names
+from messor.content.main.items import RememberedItems
 from messor.content.main.phrases import is_aside
 from messor.content.main.walk import read_layout
+from messor.content.memory import MAX_ENTRIES, Memory
 
 URL = "https://site.example/a/b"
 CARD = '<li class="card share"><a href="one">First thing</a> <b>3</b></li>'
 
 
-def layout(html: str) -> Layout:
-    return read_layout(turbohtml.parse(html, positions=False))
+def layout(html: str, memory: Memory | None = None) -> Layout:
+    return read_layout(turbohtml.parse(html, positions=False), Lists(memory=memory))
 
 
 def rows(html: str) -> list[tuple[str, str, int]]:
@@ -55,7 +59,7 @@ def test_boxes_cover_the_blocks_within_them() -> None:
     assert covered["ul"] == ["two", "three"]
     assert covered["body"] == ["one", "two", "three", "four"]
     place = found.boxes.tags.index("ul")
-    assert found.boxes.hints[place] == hints.NAVIGATION
+    assert found.boxes.hints[place] == NAVIGATION
 
 
 def test_marks_go_on_in_the_next_block() -> None:
@@ -67,33 +71,37 @@ def test_marks_go_on_in_the_next_block() -> None:
 
 
 def test_an_item_met_again_is_read_as_before() -> None:
-    items._KNOWN.clear()
-    first = layout(f"<ul>{CARD}</ul>")
-    assert items._KNOWN
-    assert layout(f"<ul>{CARD}</ul>") == first
-    assert layout(f"<ul>{CARD}{CARD}</ul>").blocks.texts == ["First thing 3"] * 2
+    memory = Memory()
+    first = layout(f"<ul>{CARD}</ul>", memory)
+    assert memory.part(RememberedItems)
+    assert layout(f"<ul>{CARD}</ul>", memory) == first
+    assert layout(f"<ul>{CARD}{CARD}</ul>", memory).blocks.texts == ["First thing 3"] * 2
 
 
 def test_links_of_an_item_met_again_lead_to_where_its_page_says() -> None:
+    memory = Memory()
     for place in ("a", "b"):
-        found = read_main("<ul><li>It is <a href=x>here</a></ul>", f"https://{place}.example/c/")
+        html, url = "<ul><li>It is <a href=x>here</a></ul>", f"https://{place}.example/c/"
+        found = read_main(html, url, Lists(memory=memory))
         assert found.markdown == f"- It is [here](https://{place}.example/c/x)"
 
 
 def test_a_mark_around_an_item_goes_on_in_it() -> None:
     item = "<li>bold <i>item</i></li>"
-    layout(item)
-    inside = layout(f"<b>{item}</b>").blocks
+    memory = Memory()
+    layout(item, memory)
+    inside = layout(f"<b>{item}</b>", memory).blocks
     assert inside.markup[0][1] == [(1, 2, "em", ""), (0, 2, "strong", "")]
-    assert layout(f"<a href=/x>{item}</a>").blocks.linked == [len("bold item")]
+    assert layout(f"<a href=/x>{item}</a>", memory).blocks.linked == [len("bold item")]
 
 
 def test_an_item_of_a_page_that_is_read_whole_has_its_frame_in_it() -> None:
     html = "<ul><li>One <nav>two <b>three</b></nav></li></ul>"
     document = turbohtml.parse(html, positions=False)
+    lists = Lists()
     for _ in range(2):
-        assert read_layout(document).blocks.texts == ["One"]
-        assert read_layout(document, whole=True).blocks.texts == ["One", "two three"]
+        assert read_layout(document, lists).blocks.texts == ["One"]
+        assert read_layout(document, lists, whole=True).blocks.texts == ["One", "two three"]
 
 
 @given(
@@ -111,18 +119,18 @@ def test_white_space_is_collapsed_however_long_the_text_is(text: str) -> None:
     "name", ["read-more", "share box", "nav", "post content", "main", "d-none", "x1 y2", "9"]
 )
 def test_capitals_change_nothing_about_a_name(name: str) -> None:
-    found = hints.hints_of_name(name)
-    assert hints.hints_of_name(name.title()) == found
-    assert hints.NAMES[name] == hints.NAMES[name] == found
+    names = Names()
+    assert names[name] == names[name] == Names()[name.title()]
 
 
 def test_names_are_remembered_up_to_a_bound() -> None:
-    for number in range(2 * hints._REMEMBERED):
-        hints.NAMES[f"name-{number}"]
-        assert len(hints.NAMES) <= hints._REMEMBERED
-    assert hints.NAMES[None] == hints.NAMES[""] == 0
-    assert hints.NAMES["x" * 300] == 0
-    assert "x" * 300 not in hints.NAMES
+    names = Names()
+    for number in range(2 * MAX_ENTRIES):
+        names[f"name-{number}"]
+        assert len(names) <= MAX_ENTRIES
+    assert names[None] == names[""] == 0
+    assert names["x" * 300] == 0
+    assert "x" * 300 not in names
 
 
 @pytest.mark.parametrize(

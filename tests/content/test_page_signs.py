@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from messor.content import page_signs
 from messor.content.body import body_of
 from messor.content.dates import fold
+from messor.content.memory import Memory
 from messor.content.page_signs import read_signs
 from tests.content.views import view
 
@@ -18,15 +19,11 @@ _WORDS = re.compile(r"[^\W_]+")
 _SLUG = re.compile(r"[^/]*-[^/]*-[^/]*-[^/]*/?$")
 
 
-def _reasons(url: str, body: str = "x", title: str = "x") -> list[str]:
-    signs = read_signs(view(body, url, head=f"<title>{title}</title>"))
+def _reasons(
+    url: str, body: str = "x", title: str = "x", memory: Memory | None = None
+) -> list[str]:
+    signs = read_signs(view(body, url, head=f"<title>{title}</title>", memory=memory))
     return [reason for reasons in signs.reasons.values() for reason in reasons]
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> None:
-    page_signs._KNOWN.clear()
-    page_signs._PRICED.clear()
 
 
 @pytest.mark.parametrize(
@@ -82,29 +79,13 @@ def test_phrases_of_a_title_are_named_in_their_order() -> None:
 LINES = ["10 €", "10 €", "€ 1", "$\u0663", "12 zł", "Rs. 5", "5 krona", "6 kr", "7", "no €"]
 
 
-def test_prices_are_counted_by_lines_whether_they_are_known_or_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_prices_are_counted_by_lines_whether_they_are_known_or_not() -> None:
     body = "".join(f"<p>{line}</p>" for line in LINES)
+    memory = Memory()
     for _ in range(2):
-        assert "7 prices" in _reasons("https://a.test/x", body)
-    assert "9 prices" in _reasons("https://a.test/x", f"{body}<p>11 €</p><p>10 €</p>")
-    monkeypatch.setattr(page_signs, "_REMEMBERED", 3)  # all is forgotten while they are counted
-    assert "9 prices" in _reasons("https://a.test/x", f"{body}<p>12 €</p><p>10 €</p>")
-    assert "7 prices" in _reasons("https://a.test/x", body)
-
-
-def test_few_and_short_lines_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_signs, "_REMEMBERED", 50)
-    for number in range(40):
-        rows = "".join(f"<p>{number}.{row} €</p><p>{'long ' * 20}{row} €</p>" for row in range(9))
-        assert "9 prices" in _reasons("https://a.test/x", rows)
-        assert len(page_signs._PRICED) <= len(page_signs._KNOWN) < 60
-    assert "200 prices" in _reasons(
-        "https://a.test/x", "".join(f"<p>{n} €</p>" for n in range(200))
-    )
-    assert len(page_signs._KNOWN) < 60
-    assert max(map(len, page_signs._KNOWN)) < 60
+        assert "7 prices" in _reasons("https://a.test/x", body, memory=memory)
+    more = f"{body}<p>11 €</p><p>10 €</p>"
+    assert "9 prices" in _reasons("https://a.test/x", more, memory=memory)
 
 
 def test_the_body_is_what_is_outside_of_navigation_and_footer() -> None:

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
+from messor.content.memory import Memory
 from messor.content.page import ParsedPage
-from messor.content.products import named, repeated_classes
+from messor.content.products import named
 from messor.content.products.choose import chosen_fields
 from messor.content.products.generic import gather, read_products
 from messor.content.products.line_types import (
@@ -15,8 +16,7 @@ from messor.content.products.line_types import (
     labels_and_reviews,
     stock_notes_and_others,
 )
-from messor.content.products.named import Parts
-from messor.content.products.repeated_classes import repeated_classes_of
+from messor.content.products.named import KnownSites, Parts
 from messor.content.products.survey import Survey
 
 # Some tell nothing, some do, some look like a selector.
@@ -28,9 +28,9 @@ IDS = ("dull", "stock", "brand-1", "sku", "main")
 KINDS = ("stocks", "numbers", "trails", "brands", "buttons")
 
 
-@pytest.fixture(autouse=True)
-def nothing_known() -> None:
-    repeated_classes._BY_SITE.clear()
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
 
 
 def element(source: random.Random, names: list[str]) -> str:
@@ -45,7 +45,7 @@ def told(parts: Parts) -> list[object]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int) -> None:
+def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int, memory: Memory) -> None:
     source = random.Random(seed)
     for number in range(6):
         often = source.sample(CLASSES, k=3)
@@ -53,72 +53,76 @@ def test_parts_are_the_same_whatever_is_known_of_the_site(seed: int) -> None:
         names = [*(often * 10), *rare]
         html = "".join(element(source, names) for _ in range(source.choice((10, 200, 400))))
         document = ParsedPage.read(html).document
-        expected = told(Parts(document))
+        expected = told(Parts(document, memory))
         for prices in (True, False):
-            parts = Parts(document, "shop.example", prices=prices, long=number % 2 == 0)
+            parts = Parts(document, memory, "shop.example", prices=prices, long=number % 2 == 0)
             assert told(parts) == expected
-    known = repeated_classes_of("shop.example", prices=True)
+    known = memory.part(KnownSites).of("shop.example", prices=True)
     assert known is not None
     assert known.others
 
 
-def test_a_class_that_tells_a_price_is_left_out_only_where_none_is_wanted() -> None:
+def test_a_class_that_tells_a_price_is_left_out_only_where_none_is_wanted(memory: Memory) -> None:
     document = ParsedPage.read('<li class="card-price">4.50</li>' * 200).document
     for prices in (True, False):
-        Parts(document, "shop.example", prices=prices)
+        Parts(document, memory, "shop.example", prices=prices)
     with_prices, without = (
-        repeated_classes_of("shop.example", prices=each) for each in (True, False)
+        memory.part(KnownSites).of("shop.example", prices=each) for each in (True, False)
     )
     assert with_prices is not None
     assert without is not None
     assert (with_prices.others, without.others) == ("", '[class]:not([class="card-price"]),[id]')
-    spared = Parts(document, "shop.example", prices=False)
+    spared = Parts(document, memory, "shop.example", prices=False)
     assert len(spared._elements) == 0
     assert len(spared.prices) == 200
 
 
-def test_an_element_of_a_crowd_is_known_by_its_id() -> None:
+def test_an_element_of_a_crowd_is_known_by_its_id(memory: Memory) -> None:
     crowd = '<p class="card"></p>' * 200
     document = ParsedPage.read(f'{crowd}<p class="card" id="stock">Sold out</p>{crowd}').document
     for _ in range(2):
-        assert [each.text for each in Parts(document, "a.example").stocks] == ["Sold out"]
-    known = repeated_classes_of("a.example", prices=True)
+        assert [each.text for each in Parts(document, memory, "a.example").stocks] == ["Sold out"]
+    known = memory.part(KnownSites).of("a.example", prices=True)
     assert known is not None
     assert known.others
 
 
 def test_no_more_elements_are_looked_at_because_some_are_left_out(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, memory: Memory
 ) -> None:
     monkeypatch.setattr(named, "MAX_ELEMENTS", 150)
     crowd = '<p class="card"></p>' * 100
     for site in ("", "a.example", "a.example"):
         document = ParsedPage.read(f'{crowd}<p class="stock">In</p>').document
-        assert len(Parts(document, site).stocks) == 1
+        assert len(Parts(document, memory, site).stocks) == 1
         document = ParsedPage.read(f'{crowd}{crowd}<p class="stock">In</p>').document
-        assert len(Parts(document, site).stocks) == 0
+        assert len(Parts(document, memory, site).stocks) == 0
 
 
-def test_what_is_known_of_sites_is_bounded() -> None:
+def test_what_is_known_of_sites_is_bounded(memory: Memory) -> None:
     document = ParsedPage.read('<p class="card"></p>' * 100).document
-    for number in range(2 * repeated_classes._MAX_SITES):
-        Parts(document, f"{number}.example")
-    assert len(repeated_classes._BY_SITE) <= repeated_classes._MAX_SITES
-    assert repeated_classes_of("x" * 1_000, prices=True) is None
+    for number in range(2 * KnownSites.limit):
+        Parts(document, memory, f"{number}.example")
+    assert len(memory.part(KnownSites)) <= KnownSites.limit
+    assert memory.part(KnownSites).of("x" * 1_000, prices=True) is None
     many = [
         f'<p class="{"x" * 20}{number % 5}{page}"></p>' for page in range(9) for number in range(90)
     ]
     for page in range(9):
-        Parts(ParsedPage.read("".join(many[90 * page : 90 * page + 90])).document, "many.example")
+        Parts(
+            ParsedPage.read("".join(many[90 * page : 90 * page + 90])).document,
+            memory,
+            "many.example",
+        )
     long = "y" * 100
-    Parts(ParsedPage.read(f'<p class="{long}"></p>' * 200).document, "long.example")
+    Parts(ParsedPage.read(f'<p class="{long}"></p>' * 200).document, memory, "long.example")
     known, other = (
-        repeated_classes_of(site, prices=True) for site in ("many.example", "long.example")
+        memory.part(KnownSites).of(site, prices=True) for site in ("many.example", "long.example")
     )
     assert known is not None
     assert other is not None
     assert (len(known._classes), known._tries, other.others) == (
-        repeated_classes._MAX_CLASSES,
+        named._MAX_CLASSES,
         2,
         "",
     )
@@ -170,21 +174,26 @@ def test_behind_the_first_notes_no_line_is_read() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_texts_that_are_looked_up_for_both_say_what_they_say_to_each(seed: int) -> None:
+def test_texts_that_are_looked_up_for_both_say_what_they_say_to_each(
+    seed: int, memory: Memory
+) -> None:
     source = random.Random(seed)
     texts = {source.choice(LINES) + source.choice(("", "", " 5", "\n")) for _ in range(12)}
-    assert all_line_types(texts) == (labels_and_reviews(texts), stock_notes_and_others(texts))
+    assert all_line_types(texts, memory) == (
+        labels_and_reviews(texts, memory),
+        stock_notes_and_others(texts, memory),
+    )
 
 
-def test_a_page_is_read_as_before_when_its_site_is_known() -> None:
+def test_a_page_is_read_as_before_when_its_site_is_known(memory: Memory) -> None:
     cards = (
         '<li class="card"><a class="card-link">Lamp</a><b class="card-price">4.50</b></li>' * 100
     )
     html = f"<title>A lamp</title><h1>A lamp</h1><p class=price>€ 9.50</p><ul>{cards}</ul>"
-    page = ParsedPage.read(html, "https://shop.example/a-lamp")
+    page = ParsedPage.read(html, "https://shop.example/a-lamp", memory=memory)
     first = read_products(page)
     assert first == read_products(page)
-    known = repeated_classes_of("shop.example", prices=True)
+    known = memory.part(KnownSites).of("shop.example", prices=True)
     assert known is not None
     assert known._classes == ["card", "card-link"]
 

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from messor.content.evidence import Evidence, EvidencedField
+from messor.content.memory import Memory
 from messor.content.page import ParsedPage
-from messor.content.products import named, pool, survey
+from messor.content.products import pool
 from messor.content.products.generic import gather
 from messor.content.products.line_types import OTHER, STOCK, stock_notes_and_others
 from messor.content.products.named import Parts, part_of
@@ -40,7 +41,7 @@ def test_parts_are_told_by_their_classes_however_these_are_written(seed: int, no
     made = [f'<{tag} class="{source.choice(names)}"></{tag}>' for tag in tags]
     page = ParsedPage.read("".join(made) + '<i id="dull"></i>' * noted)
     told = [(each, part_of(each.attr("class") or "")) for each in page.document.select("[class]")]
-    parts = Parts(page.document)
+    parts = Parts(page.document, page.memory)
     kinds = {"s": parts.stocks, "n": parts.numbers, "t": parts.trails, "m": parts.brands}
     for kind, found in (*kinds.items(), ("p", parts.prices)):
         assert found == [each for each, tells in told if kind in tells], kind
@@ -50,7 +51,7 @@ def test_parts_are_told_by_their_classes_however_these_are_written(seed: int, no
 
 def test_a_page_of_very_many_telling_classes_is_read_as_any_other() -> None:
     page = ParsedPage.read("".join(f'<p class="stock{number}">' for number in range(100)))
-    assert [each.attr("class") for each in Parts(page.document).stocks] == [
+    assert [each.attr("class") for each in Parts(page.document, page.memory).stocks] == [
         f"stock{number}" for number in range(100)
     ]
 
@@ -62,7 +63,7 @@ def test_parts_with_marks_are_found_among_few_and_among_many() -> None:
             + '<p id="dull" data-testid="dull">' * more
             + '<input id="q"><button itemprop="sku">x</button>'
         )
-        parts = Parts(page.document)
+        parts = Parts(page.document, page.memory)
         assert [each.text for each in parts.brands] == ["Acme"]
         assert [each.text for each in parts.stocks] == ["In"]
         assert [each.tag for each in parts.buttons] == ["input", "button"]
@@ -77,7 +78,7 @@ def test_notes_on_stock_are_those_of_the_whole_window(seed: int) -> None:
     lines.insert(source.randrange(60), "<h1>A lamp</h1>")
     survey = Survey(ParsedPage.read("<title>A lamp</title>" + "".join(lines)), ["A lamp"])
     behind = [text for text, _ in survey.after(1 + WINDOW)[1:]]
-    speaking = {text: stock_notes_and_others({text}).get(text, "") for text in behind}
+    speaking = {text: stock_notes_and_others({text}, Memory()).get(text, "") for text in behind}
     end = next((at for at, text in enumerate(behind) if OTHER in speaking[text]), len(behind))
     expected = [(at, text) for at, text in enumerate(behind[:end]) if STOCK in speaking[text]]
     assert survey.notes == expected
@@ -163,17 +164,14 @@ def test_evidence_that_no_database_takes_is_cleaned() -> None:
 def test_names_and_paths_out_of_proportion_are_not_kept_in_memory() -> None:
     long = "x" * 100_000
     page = ParsedPage.read(f'<i class="{long}" itemprop="{long}">In stock</i>')
-    named._part_of.cache_clear()
-    survey._judged.cache_clear()
-    pool._known.cache_clear()
-    Parts(page.document)
+    Parts(page.document, page.memory)
     Survey(page, []).verdict(page.document.select("i")[0])
     assert part_of(long[:MAX_NAMES]) == ""
     assert judged(long[:MAX_NAMES]) == (False, False, False)
-    # Each was looked up as what had been remembered.
-    assert named._part_of.cache_info().currsize == survey._judged.cache_info().currsize == 1
+    assert not page.memory.memo(part_of)
+    assert not page.memory.memo(judged)
     assert pool.CandidatePool(page).add("sku", "text", "In stock 5", 0.5, path=long) is not None
-    assert pool._known.cache_info().currsize == 0
+    assert not page.memory.memo(pool._make)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_parts_are_those_whose_class_and_id_together_say_so(seed: int) -> None:
         (each, part_of(f"{each.attr('class')} {each.attr('id')}".rstrip(" "))) for each in elements
     ]
     for _ in range(2):  # what is remembered of the names changes nothing
-        parts = Parts(page.document)
+        parts = Parts(page.document, page.memory)
         for kind, found in (("s", parts.stocks), ("n", parts.numbers), ("t", parts.trails)):
             assert found == [each for each, kinds in told if kind in kinds]
         assert parts.prices[:-1] == [each for each, kinds in told if "p" in kinds]

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.content import visible_items, visible_lines
+from messor.content import visible_lines
 from messor.content.lines import lines_of
 from messor.content.lists import MAX_ITEM
+from messor.content.memory import MAX_ENTRIES, Memory
 from messor.content.spans import SourceText
+from messor.content.visible_items import RememberedLines
 from messor.content.visible_lines import holder_of
 from tests.content.rereading import LIST, assert_reads_the_same_again
 from tests.content.views import view
@@ -31,9 +33,9 @@ PARTS = st.one_of(
 )
 
 
-def said(html: str) -> list[tuple[object, ...]]:
+def said(html: str, memory: Memory) -> list[tuple[object, ...]]:
     """All that is known of each line."""
-    page = view(html)
+    page = view(html, memory=memory)
     lines = lines_of(page.visible_lines)
     assert [line.text for line in lines] == page.visible_lines.texts
     return [
@@ -50,7 +52,7 @@ def said(html: str) -> list[tuple[object, ...]]:
 
 @given(st.lists(PARTS, min_size=2, max_size=5))
 def test_what_was_read_before_changes_nothing(parts: list[str]) -> None:
-    assert_reads_the_same_again(said, visible_items._KNOWN, parts)
+    assert_reads_the_same_again(said, parts)
 
 
 def test_a_mark_among_the_items_of_a_list_within_another_moves_none_of_them() -> None:
@@ -60,18 +62,19 @@ def test_a_mark_among_the_items_of_a_list_within_another_moves_none_of_them() ->
         "<ul><li>Never <em>ended</em><a href=/y></a><li>Plain</li>"
         "<li>With a list <ul><li>of <b>one</b></li></ul></li></ul>"
     )
-    assert_reads_the_same_again(said, visible_items._KNOWN, [page, page])
+    assert_reads_the_same_again(said, [page, page])
 
 
 def test_items_that_are_new_stand_among_known_ones_in_their_order() -> None:
-    visible_items._KNOWN.clear()
+    memory = Memory()
+    known = memory.part(RememberedLines)
     cards = [f"<li><a href=/{n}>Thing {n}</a><span>{n}.50</span></li>" for n in range(9)]
-    view(f"<ul>{''.join(cards[::2])}</ul>").visible_lines  # noqa: B018 - it is read for the first time
-    assert len(visible_items._KNOWN) == 5
-    found = view(f"<p>before</p><ul>{''.join(cards)}</ul>after").visible_lines
+    view(f"<ul>{''.join(cards[::2])}</ul>", memory=memory).visible_lines  # noqa: B018 - it is read for the first time
+    assert len(known) == 5
+    found = view(f"<p>before</p><ul>{''.join(cards)}</ul>after", memory=memory).visible_lines
     assert found.texts == ["before", *(f"Thing {n} {n}.50" for n in range(9)), "after"]
     assert [holder_of(first).tag for first in found.firsts] == ["p", *["li"] * 9, "body"]
-    assert len(visible_items._KNOWN) == 9
+    assert len(known) == 9
 
 
 def test_an_item_of_two_lines_or_of_none_is_not_kept() -> None:
@@ -81,19 +84,20 @@ def test_an_item_of_two_lines_or_of_none_is_not_kept() -> None:
         "<li></li>",
         "<li><nav>x</nav></li>",
     ):
-        visible_items._KNOWN.clear()
-        view(f"<ul><li>first</li>{item}</ul>after").visible_lines  # noqa: B018
-        assert not any(item[4:8] in known for known in visible_items._KNOWN), item
+        memory = Memory()
+        view(f"<ul><li>first</li>{item}</ul>after", memory=memory).visible_lines  # noqa: B018
+        assert not any(item[4:8] in known for known in memory.part(RememberedLines)), item
 
 
 def test_items_are_kept_up_to_a_bound() -> None:
-    visible_items._KNOWN.clear()
-    for start in range(0, 2 * visible_items._REMEMBERED, 1_000):
+    memory = Memory()
+    known = memory.part(RememberedLines)
+    for start in range(0, 2 * MAX_ENTRIES, 1_000):
         cards = "".join(f"<li><b>{start + n}</b> x</li>" for n in range(1_000))
-        assert len(view(f"<ul>{cards}</ul>").visible_lines.texts) == 1_000
-        assert 0 < len(visible_items._KNOWN) <= visible_items._REMEMBERED
-    view("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>").visible_lines  # noqa: B018
-    assert all(len(html) <= MAX_ITEM for html in visible_items._KNOWN)
+        assert len(view(f"<ul>{cards}</ul>", memory=memory).visible_lines.texts) == 1_000
+        assert 0 < len(known) <= MAX_ENTRIES
+    view("<ul><li>" + "<b>word</b> " * 200 + "</li></ul>", memory=memory).visible_lines  # noqa: B018
+    assert all(len(html) <= MAX_ITEM for html in known)
 
 
 @pytest.mark.parametrize("most", [1, 3, 4, 5, 7])
@@ -101,9 +105,13 @@ def test_known_lists_do_not_go_beyond_the_bound_of_lines(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     html = "<p>one</p><ul><li>two</li><li>three</li><li>four</li></ul><p>five</p>"
-    view(html).visible_lines  # noqa: B018
+    memory = Memory()
+    view(html, memory=memory).visible_lines  # noqa: B018
     monkeypatch.setattr(visible_lines, "MAX_LINES", most)
-    assert view(html).visible_lines.texts == ["one", "two", "three", "four", "five"][:most]
+    assert (
+        view(html, memory=memory).visible_lines.texts
+        == ["one", "two", "three", "four", "five"][:most]
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,14 +126,16 @@ def test_known_lists_do_not_go_beyond_the_bound_of_lines(
 )
 def test_white_space_is_collapsed_beside_known_lists(body: str, said: list[str]) -> None:
     list_ = "<ul><li>one  two</li><li>three\nfour</li></ul>"
+    memory = Memory()
     for _ in range(2):
-        found = view(f"<p>before</p>{list_}{body}{list_}").visible_lines
+        found = view(f"<p>before</p>{list_}{body}{list_}", memory=memory).visible_lines
         assert found.texts == ["before", "one two", "three four", *said, "one two", "three four"]
 
 
 def test_items_of_known_lists_are_found_in_the_tree() -> None:
     cards = "".join(f"<li><svg>x</svg> <b>Thing {n}</b></li>\n<!-- -->" for n in range(50))
+    memory = Memory()
     for _ in range(2):
-        page = view(f"<ol>\n{cards}</ol>")
+        page = view(f"<ol>\n{cards}</ol>", memory=memory)
         assert [line.first.data for line in page.lines] == page.visible_lines.texts  # type: ignore[attr-defined]
         assert [line.element.tag for line in page.lines] == ["li"] * 50

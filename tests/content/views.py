@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from messor.content.kinds import KINDS
+from messor.content.memory import Memory
 from messor.content.records import Record, unsupported
 from messor.content.view import PageView
 
@@ -18,13 +19,19 @@ CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 
 def view(
-    body: str, url: str = "https://example.com/page", *, head: str = "", lang: str = "en"
+    body: str,
+    url: str = "https://example.com/page",
+    *,
+    head: str = "",
+    lang: str = "en",
+    memory: Memory | None = None,
 ) -> PageView:
     """A page with this body."""
     return PageView.of(
         f'<!DOCTYPE html>\r\n<html lang="{lang}"><head><meta charset="utf-8">{head}</head>\r\n'
         f"<body>{body}</body></html>",
         url,
+        memory=memory,
     )
 
 

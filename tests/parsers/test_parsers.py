@@ -128,7 +128,7 @@ def product(page: PageView) -> Record:
 
 UNQUOTED: Any = Evidence("text:text", "K", 3)  # type: ignore[arg-type]
 NONSENSE: dict[str, Callable[[PageView], Any]] = {
-    "nothing": lambda page: page.notes.get("nothing"),
+    "nothing": lambda _: None,
     "a str": lambda page: page.url,
     "a dict": lambda page: {"product": product(page)},
     "a dict among": lambda page: [product(page), {"price": 3}],

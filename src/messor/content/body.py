@@ -20,7 +20,8 @@ class BodyLines:
 
 def body_of(page: PageView) -> BodyLines:
     """Return the body lines of a page."""
-    known = page.notes.get("body")
-    if not isinstance(known, BodyLines):
-        known = page.notes["body"] = BodyLines(page.visible_lines)
-    return known
+    return page.once(_read)
+
+
+def _read(page: PageView) -> BodyLines:
+    return BodyLines(page.visible_lines)

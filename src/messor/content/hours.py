@@ -7,7 +7,6 @@ the opening hours reader.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from messor.content.dates import fold, read_date
 from messor.content.day_words import DAYS_OF_WEEK
@@ -81,7 +80,6 @@ def read_days(text: str) -> list[str] | None:
     return [DAYS[number] for number in sorted(found)] or None
 
 
-@lru_cache(maxsize=4096)
 def is_day(word: str) -> bool:
     """Whether a word names a day or several days."""
     return read_days(word) is not None

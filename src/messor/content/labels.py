@@ -38,13 +38,11 @@ class Label:
 
 def labels(page: PageView) -> list[Label]:
     """Return the labelled statements of a page, in page order."""
-    known = page.notes.get("labels")
-    if not isinstance(known, list):
-        known = page.notes["labels"] = _read(page.lines)
-    return known
+    return page.once(_read)
 
 
-def _read(lines: list[Line]) -> list[Label]:
+def _read(page: PageView) -> list[Label]:
+    lines = page.lines
     found: list[Label] = []
     for line, following in zip(lines, [*lines[1:], None], strict=True):
         if line.region == "nav" or len(found) >= _MAX_LABELS:

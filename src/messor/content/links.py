@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from messor.content.evidence import NORMALISERS
 
@@ -53,7 +52,6 @@ def read_network(text: str) -> str | None:
     return network
 
 
-@lru_cache(maxsize=1024)
 def _is_network(host: str) -> bool:
     return ".".join(host.lower().split(".")[-2:]) in _NETWORKS
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from turbohtml import Element
 
+from messor.content.memory import Bounded, Memory
 from messor.content.spans import SourceText
 
 TAGS = frozenset(("ul", "ol"))
@@ -36,18 +37,27 @@ _PLAIN_ITEM = re.compile(
     rf"\s*+<li(?:\s[^<>]*+)?>[^<>]*+"
     rf"(?:<(?:(?:{_INLINE}|br|img)(?:\s[^<>]*+)?|/(?:{_INLINE}))>[^<>]*+)*+"
 )
-# Plain items whose source equals the serialised tree, interned: one string for all pages.
-_ALIKE: dict[str, str] = {}
-_REMEMBERED = 16_384
+
+
+class PlainItems(Bounded[str, str]):
+    """Plain items whose source equals the serialised tree, interned: one string for all pages."""
+
+    def learn(self, written: list[str]) -> None:
+        """Remember the items of a list whose source equals the serialised tree."""
+        for item in written:
+            if len(item) <= MAX_ITEM and item not in self and _PLAIN_ITEM.fullmatch(item):
+                self.keep(item, item)
 
 
 class Lists:
     """The serialised lists of one page."""
 
-    __slots__ = ("_left", "_source", "_written")
+    __slots__ = ("_alike", "_left", "_source", "_written", "memory")
 
-    def __init__(self, source: SourceText | None = None) -> None:
+    def __init__(self, source: SourceText | None = None, memory: Memory | None = None) -> None:
         """If a source is given, the tree must have been parsed from it and never modified."""
+        self.memory = memory or Memory()
+        self._alike = self.memory.part(PlainItems)
         self._source = source
         self._left = _MAX_WRITTEN
         self._written: dict[Element, list[str]] = {}
@@ -72,7 +82,7 @@ class Lists:
         if self._source is not None and len(list_) >= _FEW:
             inside = self._source.inside(list_)
             self._left -= len(inside)
-            known = _known(list_, inside)
+            known = self._known(list_, inside)
             if known:
                 return known
         html = list_.html
@@ -82,38 +92,27 @@ class Lists:
         if written.pop().lstrip() not in _LIST_ENDS:
             return []
         if inside and html[start : -len(_LIST_ENDS[0])] == inside:
-            _learn(written)
+            self._alike.learn(written)
         return written
 
-
-def _known(list_: Element, inside: str) -> list[str]:
-    """Return the items of a list from the source, if the tree is certain to equal them."""
-    if not _begins_with(list_, inside[: inside.find(_ITEM_END)]):
-        return []
-    written = inside.rsplit(_ITEM_END)
-    if written.pop().strip():
-        return []
-    try:
-        return list(map(_ALIKE.__getitem__, written))
-    except KeyError:
-        return []
+    def _known(self, list_: Element, inside: str) -> list[str]:
+        """Return the items of a list from the source, if the tree is certain to equal them."""
+        first = inside[: inside.find(_ITEM_END)]
+        if first not in self._alike or not _begins_with(list_, first):
+            return []
+        written = inside.rsplit(_ITEM_END)
+        if written.pop().strip():
+            return []
+        try:
+            return list(map(self._alike.__getitem__, written))
+        except KeyError:
+            return []
 
 
 def _begins_with(list_: Element, item: str) -> bool:
     """Whether a list starts with a non-empty plain item, in the tree as in the source."""
-    if item not in _ALIKE:
-        return False
     start = item.find("<")
     if start and type(list_[0]) is Element:
         return False  # leading white space in the source only
     first = list_[1 if start else 0]
     return type(first) is Element and len(first) > 0 and first.html == item[start:] + _ITEM_END
-
-
-def _learn(written: list[str]) -> None:
-    """Remember the items of a list whose source equals the serialised tree."""
-    for item in written:
-        if len(item) <= MAX_ITEM and item not in _ALIKE and _PLAIN_ITEM.fullmatch(item):
-            if len(_ALIKE) >= _REMEMBERED:
-                _ALIKE.clear()
-            _ALIKE[item] = item

@@ -26,9 +26,11 @@ _FEW = 12
 
 def marked(page: PageView, marks: str) -> list[Element]:
     """Return what one of this module's selectors matches, in page order."""
-    known = page.notes.get("marked")
-    if not isinstance(known, list):
-        known = page.notes["marked"] = page.document.select(_ANY)
+    known = page.once(_any)
     if len(known) > _FEW:
         return page.document.select(marks)
     return [element for element in known if element.matches(marks)]
+
+
+def _any(page: PageView) -> list[Element]:
+    return page.document.select(_ANY)

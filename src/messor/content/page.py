@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import turbohtml
 from turbohtml import Document, Element
 
+from messor.content.memory import Memory
 from messor.content.spans import SourceText
 from messor.content.structured.items import MICRODATA, RDFA, StructuredItem, Syntax, marked_items
 from messor.content.structured.json_ld import JsonLdScript, read_json_ld
@@ -33,6 +34,7 @@ class ParsedPage:
     html: str
     url: str
     document: Document
+    memory: Memory = field(default_factory=Memory, repr=False)
     source: SourceText = field(init=False, repr=False)
     _scripts: list[JsonLdScript] | None = field(default=None, init=False, repr=False)
     _marked: list[Element] | None = field(default=None, init=False, repr=False)
@@ -42,13 +44,15 @@ class ParsedPage:
         self.source = SourceText(self.html)
 
     @classmethod
-    def read(cls, html: str, url: str = "", *, may_die: bool = False) -> ParsedPage:
+    def read(
+        cls, html: str, url: str = "", *, may_die: bool = False, memory: Memory | None = None
+    ) -> ParsedPage:
         """Parse a page; raises TooComplexError if it is disproportionate.
 
         The nesting depth is not checked if this process `may_die`: its parent then knows the
         culprit and continues with other pages.
         """
-        return cls(html, url, _parse(html, may_die=may_die))
+        return cls(html, url, _parse(html, may_die=may_die), memory or Memory())
 
     @property
     def scripts(self) -> list[JsonLdScript]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 
 from messor.content.body import BodyLines, body_of
 from messor.content.dates import fold
 from messor.content.lines import read_marks
 from messor.content.marked import BYLINES, marked
+from messor.content.memory import Memory
 from messor.content.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
 from messor.content.plain import one_space
 from messor.content.view import PageView
@@ -64,9 +66,6 @@ _PRICE = re.compile(
     r"[$€£¥₹₩₺]\s?\d|(?:Rs\.?|CHF|EUR|USD|kr\.?)\s?\d"
     r"|\d\s?(?:€|zł|kr|Kč|₽|₸|₺|TL|Ft|lei|грн|тг|\u0440\u0443\u0431|원|円|元|EUR|USD|CHF)(?!\w)"
 )
-_KNOWN: set[str] = set()  # short lines seen
-_PRICED: set[str] = set()  # short lines with a price
-_REMEMBERED = 32_768
 _WORD = re.compile(r"[^\W_]+")
 # ASCII variant: everything else becomes a space, at a fraction of the cost.
 _SPACED = "".join(sign if sign.isalnum() else " " for sign in map(chr, range(128)))
@@ -275,33 +274,26 @@ def _questions(body: BodyLines) -> int:
     )
 
 
-def _prices(short: list[str]) -> int:
-    """Count the lines with a price; cached, as pages of a site repeat lines."""
-    found = 0 if _PRICED.isdisjoint(short) else sum(map(_PRICED.__contains__, short))
-    if fresh := [text for text in short if text not in _KNOWN]:
-        priced = _look_for_prices(fresh)
-        found += len(priced)
-        if len(_KNOWN) >= _REMEMBERED:
-            _KNOWN.clear()
-            _PRICED.clear()
-        if len(fresh) <= _REMEMBERED:
-            _KNOWN.update(fresh)
-            _PRICED.update(priced)
-    return found
+def _prices(short: list[str], memory: Memory) -> int:
+    """Count the lines with a price."""
+    priced = memory.texts(_priced).lookup(set(short))
+    return sum(map(priced.__contains__, short)) if priced else 0
 
 
-def _look_for_prices(texts: list[str]) -> list[str]:
-    return [
-        text
-        for text, marks in zip(texts, read_marks(texts), strict=True)
+def _priced(texts: Collection[str]) -> dict[str, bool]:
+    """Return the texts with a price."""
+    listed = list(texts)
+    return {
+        text: True
+        for text, marks in zip(listed, read_marks(listed), strict=True)
         if "0" in marks and _PRICE.search(text)
-    ]
+    }
 
 
 def _read_layout(page: PageView, signs: Signs) -> None:
     body = body_of(page)
     long = _long(body)
-    prices = _prices([text for text in body.texts if len(text) < _SHORT])
+    prices = _prices([text for text in body.texts if len(text) < _SHORT], page.memory)
     questions = _questions(body)
     _read_paragraphs(page, sum(body.sizes), long, signs)
     if questions >= 4 and any(mark in page.folded for mark in QUESTION_MARKS):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from messor.content.page_signs import TYPE_OF_CATEGORY, Signs, read_signs
+from messor.content.page_signs import TYPE_OF_CATEGORY, read_signs
 from messor.content.view import PageView
 
 OTHER = "other"
@@ -50,13 +50,11 @@ def page_type(page: PageView, *, status: int = 200) -> PageType:
     """Return the type of a page fetched with this status."""
     if status >= 400:
         return PageType("error", 1.0, (f"status {status}",))
-    known = page.notes.get("page_type")
-    if not isinstance(known, PageType):
-        known = page.notes["page_type"] = _verdict(read_signs(page))
-    return known
+    return page.once(_verdict)
 
 
-def _verdict(signs: Signs) -> PageType:
+def _verdict(page: PageView) -> PageType:
+    signs = read_signs(page)
     ranked = sorted([(weight, name) for name, weight in signs.weights.items()], reverse=True)
     if not ranked or ranked[0][0] < _ENOUGH:
         return PageType(OTHER, 0.5, ("no sign of any other type",))

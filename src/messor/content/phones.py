@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 import phonenumbers
 
@@ -53,7 +53,6 @@ def read_phone(text: str, region: str | None = None) -> str | None:
     return _e164(found[0] if found else text, region)
 
 
-@lru_cache(maxsize=4096)
 def _e164(text: str, region: str | None) -> str | None:
     text = text.strip()[:MAX_TEXT]
     digits = sum(map(str.isdecimal, text))

@@ -87,10 +87,7 @@ def read_country(text: str) -> str | None:
 
 def country_of(page: PageView) -> str | None:
     """Return the country a page states: by an address, its top-level domain, or its language."""
-    if "country" not in page.notes:
-        page.notes["country"] = _country(page)
-    known = page.notes["country"]
-    return known if isinstance(known, str) else None
+    return page.once(_country)
 
 
 def _country(page: PageView) -> str | None:

@@ -5,12 +5,16 @@ The tree must be parsed with source locations; without them a quote is searched 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from turbohtml import Element
 
 from messor.content.dates import fold
 from messor.content.items import PageItem, json_items, tree_items
 from messor.content.lines import Line, lines_of, read_marks
 from messor.content.lists import Lists
+from messor.content.memory import Memory
 from messor.content.page import ParsedPage
 from messor.content.passages import Passage
 from messor.content.plain import one_space
@@ -20,6 +24,8 @@ from messor.web.urls import parse
 
 MAX_METAS = 1_000
 MAX_ANCHORS = 5_000
+
+Value = TypeVar("Value")
 
 
 class PageView:
@@ -31,13 +37,24 @@ class PageView:
         self.path = _path_of(page.url)  # including the query
         self.source = page.source
         self.document = page.document
-        self.lists = Lists(page.source)
-        self.notes: dict[str, object] = {}  # cache shared by readers
+        self.memory = page.memory
+        self.lists = Lists(page.source, page.memory)
+        self._known: dict[object, Any] = {}
 
     @classmethod
-    def of(cls, source: str, url: str, *, may_die: bool = False) -> PageView:
+    def of(
+        cls, source: str, url: str, *, may_die: bool = False, memory: Memory | None = None
+    ) -> PageView:
         """Parse a page and return its view; `may_die` as for `ParsedPage.read`."""
-        return cls(ParsedPage.read(source, url, may_die=may_die))
+        return cls(ParsedPage.read(source, url, may_die=may_die, memory=memory))
+
+    def once(self, read: Callable[[PageView], Value]) -> Value:
+        """Return what a reader finds on the page, read once and shared by other readers."""
+        known = self._known
+        if read not in known:
+            known[read] = read(self)
+        value: Value = known[read]
+        return value
 
     @lazy
     def base(self) -> str:

@@ -11,12 +11,20 @@ from typing import cast
 from turbohtml import Element, Node
 
 from messor.content.lists import MAX_ITEM, Lists
+from messor.content.memory import Bounded
 
-_KNOWN: dict[str, str] = {}
-_REMEMBERED = 16_384
 _REGIONS = ("<nav", "<footer", "<header", "<aside")
 # Maximum lists cached per page; caching checks their surroundings.
 _MAX_LISTS = 500
+
+
+class RememberedLines(Bounded[str, str]):
+    """Lines of list items by their HTML."""
+
+    def add(self, written: list[str], lines: list[str]) -> None:
+        for html, line in zip(written, lines, strict=True):
+            if len(html) <= MAX_ITEM and not any(map(html.__contains__, _REGIONS)):
+                self.keep(html, line)
 
 
 class KnownList:
@@ -41,10 +49,11 @@ First = Node | tuple[KnownList, int]
 class ItemLines:
     """The items of one page's lists, looked up before and cached after reading."""
 
-    __slots__ = ("_lists", "_reading", "known")
+    __slots__ = ("_lists", "_reading", "_remembered", "known")
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
+        self._remembered = lists.memory.part(RememberedLines)
         self._reading: list[tuple[list[Element], list[str], int]] = []
         self.known: dict[Element, str] = {}  # in partly known lists
 
@@ -54,7 +63,7 @@ class ItemLines:
         Otherwise note that they are being read from this line number on, and which need not be.
         """
         written = self._lists.items(list_)
-        lines = list(map(_KNOWN.get, written))
+        lines = list(map(self._remembered.get, written))
         if None not in lines:  # cached items were split in the right places
             places = zip(repeat(KnownList(list_), len(lines)), count())
             return cast("list[str]", lines), list(places)
@@ -78,15 +87,7 @@ class ItemLines:
                 and all(map(_is_within, own, items))
                 and not (end < len(firsts) and _is_within(firsts[end], items[-1]))
             ):
-                _keep(written, texts[start:end])
-
-
-def _keep(written: list[str], lines: list[str]) -> None:
-    for html, line in zip(written, lines, strict=True):
-        if len(html) <= MAX_ITEM and not any(map(html.__contains__, _REGIONS)):
-            if len(_KNOWN) >= _REMEMBERED:
-                _KNOWN.clear()
-            _KNOWN[html] = line
+                self._remembered.add(written, texts[start:end])
 
 
 def _items(list_: Element) -> list[Element]:

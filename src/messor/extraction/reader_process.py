@@ -25,6 +25,7 @@ from messor.ai.model_page import LocalModelPage
 from messor.archive.hashes import MAX_JUDGED, content_hash
 from messor.archive.segments import OpenSegment
 from messor.archive.snapshot_content import read_body
+from messor.content.memory import Memory
 from messor.content.products.ranking import Ranking
 from messor.content.view import PageView
 from messor.core import sandbox
@@ -56,7 +57,9 @@ BUNCH_SECONDS = 0.2
 _segment = OpenSegment()  # shared by consecutive requests
 
 
-def read(request: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
+def read(
+    request: ReadRequest, parsers: Parsers | None = None, memory: Memory | None = None
+) -> ReadResult:
     """Read one archived page in this process, which may die of it.
 
     Archived pages were parsed before, with a depth check or in a sandbox.
@@ -86,6 +89,7 @@ def read(request: ReadRequest, parsers: Parsers | None = None) -> ReadResult:
             parsers=parsers if request.ranking is None else _ranked(request.ranking),
             kinds=request.kinds,
             may_die=True,
+            memory=memory,
         )
     except MessorError as error:
         return ReadResult(fault=str(error))
@@ -182,8 +186,8 @@ def main() -> None:
     # Ctrl-C and service stops reach whole process groups; the parent decides when to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    memory, shared = map(int, sys.argv[1:3])
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    limit, shared = map(int, sys.argv[1:3])
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sandbox.die_with_parent()
     sandbox.leave_network()
@@ -191,7 +195,7 @@ def main() -> None:
     progress = ReaderProgress(shared)
     answers = _Answers(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # parser output must not mix with answers
-    parsers = installed_parsers()
+    parsers, memory = installed_parsers(), Memory()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
 
@@ -211,7 +215,7 @@ def main() -> None:
             answers.send()
             return  # another process takes the rest: this one cannot open it
         progress.begin(time.monotonic())
-        answers.add(framed(read(request, parsers)))
+        answers.add(framed(read(request, parsers, memory)))
 
 
 if __name__ == "__main__":

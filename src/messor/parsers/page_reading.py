@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from messor.content.flags import PageFlag, read_flags
 from messor.content.main import MainContent, read_main
+from messor.content.memory import Memory
 from messor.content.metadata import Metadata, read_metadata
 from messor.content.page_type import OTHER, PageType, page_type
 from messor.content.records import Record
@@ -82,17 +83,19 @@ def read_records(
     pins: Pins | None = None,
     kinds: frozenset[str] | None = None,
     may_die: bool = False,
+    memory: Memory | None = None,
 ) -> PageExtraction:
     """Read a page found at `url`; never raises, whatever the page contains.
 
     `generic` leaves out site-specific parsers; `pins` selects parser versions. With `kinds`, only
     these records are looked for, and other kinds do not count as unread. `may_die` is set by a
     process whose death is survived and blamed on the page: the nesting depth is then not checked.
+    `memory` is kept by whoever reads many pages; without one, nothing is remembered.
     """
     found = PageExtraction(page_type=_by_status(status))
     parsers = parsers or installed_parsers()
     try:
-        page = PageView.of(html, url, may_die=may_die)
+        page = PageView.of(html, url, may_die=may_die, memory=memory)
     except TooComplexError as error:
         found.warnings.append(str(error))
         found.unread = _all_kinds(parsers, kinds)

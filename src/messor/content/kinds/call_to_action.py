@@ -6,7 +6,6 @@ Only phrases of a fixed table are actions, so that menus are not mistaken for th
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal
 
 from turbohtml import Element
@@ -70,10 +69,11 @@ def find(page: PageView) -> list[Record]:
     """Return the distinct calls to action of a page."""
     found: list[Record] = []
     seen: set[tuple[str, str]] = set()
+    may_be = page.memory.memo(_may_be)
     links = [
         (label, each)
         for each in page.anchors
-        if 1 < len(label := each.text) <= _LONGEST and _may_be(label)
+        if 1 < len(label := each.text) <= _LONGEST and may_be[label]
     ]
     for label, element in (*links, *_buttons(page)):
         key = (one_space(fold(label)), element.attr("href") or "")
@@ -94,10 +94,11 @@ def _buttons(page: PageView) -> list[tuple[str, Element]]:
     found = list({each: None for button in _BUTTONS for each in page.document.select(button)})
     if len(found) > MAX_BUTTONS:
         found = sorted(found, key=page.page.start)[:MAX_BUTTONS]
+    may_be = page.memory.memo(_may_be)
     asking = [
         (label, each)
         for each in found
-        if 1 < len(label := _label(each)) <= _LONGEST and _may_be(label)
+        if 1 < len(label := _label(each)) <= _LONGEST and may_be[label]
     ]
     return sorted(asking, key=lambda pair: page.page.start(pair[1]))
 
@@ -106,7 +107,6 @@ def _label(button: Element) -> str:
     return button.text if button.tag != "input" else button.attr("value") or ""
 
 
-@lru_cache(maxsize=8192)
 def _may_be(label: str) -> bool:
     """Cheap check of the first word."""
     words = label.split(None, 1)

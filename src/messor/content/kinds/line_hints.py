@@ -1,12 +1,11 @@
 """Line hints: cheap checks which lines may hold parts of contacts or times of day.
 
-Pages of a site repeat most of their lines, so hints of short lines are cached.
+Pages of a site repeat most of their lines, so hints of short lines are remembered.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from messor.content import phones
 from messor.content.dates import fold
@@ -19,7 +18,6 @@ PHONE = 2
 PLACE = 4
 TIMES = 8  # two times of day in a row
 
-_REMEMBERED = 120  # characters of a line that is likely to recur
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d[\d\s().\u2010-\u2015/·\-\xa0]{4}")
 _TIMES = re.compile(
@@ -30,20 +28,17 @@ _TIMES = re.compile(
 _HALVES = ("am", "AM", "Am", "pm", "PM", "Pm", "a.m", "A.M", "p.m", "P.M", "uhr", "Uhr", "UHR")
 
 
-def hints_of(text: str) -> int:
-    """Return the hints of a line."""
-    return _cached(text) if len(text) <= _REMEMBERED else _compute(text)
-
-
 def page_hints(page: PageView) -> list[int]:
     """Return the hints of each line of a page."""
-    known = page.notes.get("hints")
-    if not isinstance(known, list):
-        known = page.notes["hints"] = [
-            hints_of(line.text) if marks else 0
-            for line, marks in zip(page.lines, page.marks, strict=True)
-        ]
-    return known
+    return page.once(_read)
+
+
+def _read(page: PageView) -> list[int]:
+    known = page.memory.memo(hints_of)
+    return [
+        known[text] if marks else 0
+        for text, marks in zip(page.visible_lines.texts, page.marks, strict=True)
+    ]
 
 
 def times_of(page: PageView) -> int:
@@ -54,12 +49,8 @@ def times_of(page: PageView) -> int:
     return sum(len(_TIMES.findall(fold(line.text))) for line, hints in hinted if hints & TIMES)
 
 
-@lru_cache(maxsize=16_384)
-def _cached(text: str) -> int:
-    return _compute(text)
-
-
-def _compute(text: str) -> int:
+def hints_of(text: str) -> int:
+    """Return the hints of a line."""
     found = EMAIL if may_have(text) else 0
     if not _DIGIT.search(text):
         return found

@@ -6,7 +6,6 @@ Product prices are read by the product parser, price lists by `price_item`.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
@@ -100,10 +99,11 @@ def _stated(item: PageItem) -> Record | None:
 
 def _visible(page: PageView) -> list[Record]:
     found: list[Record] = []
+    promises = page.memory.memo(_promises)
     for line in page.lines:
         if len(line.text) > _MAX_LINE or line.region in ("nav", "header"):
             continue
-        if not _promises(line.text):
+        if not promises[line.text]:
             continue
         if read_action(line.text) is not None:  # a button repeating the offer
             continue
@@ -115,9 +115,8 @@ def _visible(page: PageView) -> list[Record]:
     return found
 
 
-@lru_cache(maxsize=8192)
 def _promises(text: str) -> bool:
-    """Whether a line promises something; cached, as pages of a site repeat lines."""
+    """Whether a line promises something."""
     folded = fold(text)
     promised = ("%" in folded and PERCENT_OFF.search(folded)) or FREE.search(folded)
     if not promised and _DIGIT.search(text):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from messor.content import phones
 from messor.content.evidence import NORMALISERS, EvidencedField
@@ -139,10 +138,11 @@ def _printed(page: PageView) -> Record | None:
     name: EvidencedField | None = None
     vat: EvidencedField | None = None
     own = page_type(page).name in _OWN
+    names = page.memory.memo(_names)
     for line in page.lines:
         if len(line.text) > _MAX_LINE or not (own or line.region == "footer" or "©" in line.text):
             continue
-        number, named = _names(line.text)
+        number, named = names[line.text]
         if vat is None and number:
             vat = page.passage(line, number).field("text", VISIBLE)
         if name is None and named:
@@ -152,9 +152,8 @@ def _printed(page: PageView) -> Record | None:
     return make(KIND, {"name": name, "vat_id": vat}, needs=("name",))
 
 
-@lru_cache(maxsize=4096)
 def _names(text: str) -> tuple[str, str]:
-    """Return the VAT number and company name in a line; cached, as footers recur."""
+    """Return the VAT number and company name in a line."""
     number = _VAT.search(text) if _DIGITS.search(text) and _VAT_LABEL.search(text) else None
     legal = _LEGAL.search(text)
     name = _YEAR.sub("", legal[0]).strip() if legal else ""

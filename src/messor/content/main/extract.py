@@ -23,6 +23,7 @@ from messor.content.main.page import keep_page
 from messor.content.main.render import render
 from messor.content.main.walk import read_layout
 from messor.content.main.weigh import Weights, weigh
+from messor.content.memory import Memory
 from messor.web.html import parse_document
 from messor.web.text import storable
 
@@ -59,19 +60,21 @@ def read_main(
 ) -> MainContent:
     """Read the main content of a page, given as tree or HTML, found at `url`.
 
-    Pass `lists` to share serialised lists with other readers of the page.
+    Pass `lists` to share serialised lists with other readers of the page, and what is remembered of
+    other pages.
 
     Disproportionate HTML raises TooComplexError, as everywhere; nothing else is raised.
     """
     document = parse_document(source) if isinstance(source, str) else source
+    lists = lists or Lists()
     declared = read_declared(document)
     layout = read_layout(document, lists)
     if sum(layout.blocks.sizes) < _LITTLE:
-        layout = read_layout(document, whole=True)
+        layout = read_layout(document, lists, whole=True)
     weights = weigh(layout)
     place = find_headline(layout, declared.titles)
     headline = "" if place is None else " ".join(layout.blocks.texts[place].split())
-    kept = _keep_article(layout, weights, place, declared)
+    kept = _keep_article(layout, weights, place, declared, lists.memory)
     is_article = kept is not None
     if kept is None:
         kept = keep_page(layout, weights, place, is_product=declared.is_product)
@@ -87,7 +90,7 @@ def read_main(
 
 
 def _keep_article(
-    layout: Layout, weights: Weights, headline: int | None, declared: Declared
+    layout: Layout, weights: Weights, headline: int | None, declared: Declared, memory: Memory
 ) -> list[int] | None:
     """Return the blocks of the article; None if the page does not read like one."""
     root = choose_root(layout, weights, headline)
@@ -95,7 +98,7 @@ def _keep_article(
         root = follow_body(layout, root, declared.body)
     if root is None:
         return None
-    kept = keep_article(layout, weights, root, declared.titles)
+    kept = keep_article(layout, weights, root, declared.titles, memory)
     running = sum(map(weights.running.__getitem__, kept))
     readable = sum(sum(layout.blocks.sizes[start:end]) for start, end in weights.free)
     if declared.is_product and not declared.is_article:

@@ -7,12 +7,12 @@ callers decide how much text a hint may remove.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from string import ascii_lowercase, digits
 
 from turbohtml import Document, Element
 
 from messor.content.main.names import STEMS
+from messor.content.memory import Bounded, Memo
 
 COMMENTS = 1 << 0
 RELATED = 1 << 1
@@ -86,9 +86,6 @@ _BY_NAME = {
 }  # fmt: skip
 # Longer names are truncated before the lookup, so that none is cached in full.
 MAX_NAME = 200
-# A site has about a hundred, and hundreds of sites may be read in turn.
-_REMEMBERED = 32_768
-_REMEMBERED_DULL = 32_768
 _words = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])").findall
 # Words of lower-case names: every other character becomes a space.
 _SPACED = "".join(
@@ -99,83 +96,78 @@ _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _CELLS = ("td", "th")
 _SPAN = re.compile(r"[1-9][0-9]?")
 
-_whole: dict[str, int] = {}
-_stems: dict[str, dict[str, int]] = {}  # by their first two letters
-_pairs: dict[str, dict[str, int]] = {}  # by first word: stems of the second
-_dull: set[str] = set()  # known words without a hint, as most are
+_Terms = dict[str, dict[str, int]]
+_Meaning = tuple[int, dict[str, int] | None]  # of a word; of stems of the word after it
 
 
-def _learn(term: str, hint: int) -> None:
-    first, _, second = term.removesuffix("$").partition("-")
-    word = first + second
-    table = _whole if term.endswith("$") else _stems.setdefault(word[:2], {})
-    table[word] = table.get(word, 0) | hint
-    if second:
-        following = _pairs.setdefault(first, {})
-        following[second] = following.get(second, 0) | hint
+def _terms() -> tuple[dict[str, int], _Terms, _Terms]:
+    """Return whole words, stems by their first two letters, and stems by the word before them."""
+    whole: dict[str, int] = {}
+    stems: _Terms = {}
+    pairs: _Terms = {}
+    for role, terms in STEMS.items():
+        for term in terms.split():
+            first, _, second = term.removesuffix("$").partition("-")
+            word = first + second
+            table = whole if term.endswith("$") else stems.setdefault(word[:2], {})
+            table[word] = table.get(word, 0) | _BY_NAME[role]
+            if second:
+                following = pairs.setdefault(first, {})
+                following[second] = following.get(second, 0) | _BY_NAME[role]
+    return whole, stems, pairs
 
 
-for _role, _terms in STEMS.items():
-    for _term in _terms.split():
-        _learn(_term, _BY_NAME[_role])
+_WHOLE, _STEMS, _PAIRS = _terms()
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _meaning(word: str) -> tuple[int, dict[str, int] | None]:
-    """Return the hints of one word, and those of it with the next word."""
+def _meaning(word: str) -> _Meaning:
     low = word.lower()
-    found = _whole.get(low, 0)
-    for stem, hint in _stems.get(low[:2], {}).items():
+    found = _WHOLE.get(low, 0)
+    for stem, hint in _STEMS.get(low[:2], {}).items():
         if low.startswith(stem):
             found |= hint
-    following = _pairs.get(low)
-    if not found and following is None:
-        if len(_dull) >= _REMEMBERED_DULL:
-            _dull.clear()
-        _dull.add(word)
-    return found, following
+    return found, _PAIRS.get(low)
 
 
-def hints_of_name(name: str) -> int:
-    """Return the hints of one class list or id of at most MAX_NAME characters."""
-    if "hentry" in name or "type-post" in name:
-        return ARTICLE  # the rest are tags of the post, not its role in the page
-    is_plain = name.isascii() and name.islower()
-    found = 0
-    following: dict[str, int] | None = None
-    for word in name.translate(_SPACED).split() if is_plain else _words(name):
-        if following is not None:
-            second = word.lower()
-            for stem, hint in following.items():
-                if second.startswith(stem):
-                    found |= hint
-            following = None
-        if word not in _dull:
-            hints, following = _meaning(word)
-            found |= hints
-    return found
+class Names(Bounded[str | None, int]):
+    """Hints by class list or id, 0 for no name."""
 
+    __slots__ = ("_meanings",)
 
-class _Names(dict[str | None, int]):
-    """Cache of hints by name, 0 for no name; a dict lookup is cheaper than any call."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._meanings = Memo(_meaning)
 
     def __missing__(self, name: str | None) -> int:
-        hints = hints_of_name(name[:MAX_NAME]) if name else 0
+        hints = self._read(name[:MAX_NAME]) if name else 0
         if not name or len(name) <= MAX_NAME:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[name] = hints
+            self.keep(name, hints)
         return hints
 
+    def _read(self, name: str) -> int:
+        if "hentry" in name or "type-post" in name:
+            return ARTICLE  # the rest are tags of the post, not its role in the page
+        is_plain = name.isascii() and name.islower()
+        meanings = self._meanings
+        found = 0
+        following: dict[str, int] | None = None
+        for word in name.translate(_SPACED).split() if is_plain else _words(name):
+            if following is not None:
+                second = word.lower()
+                for stem, hint in following.items():
+                    if second.startswith(stem):
+                        found |= hint
+            hints, following = meanings[word]
+            found |= hints
+        return found
 
-NAMES = _Names()
 
 # One combined selector is faster than one per attribute.
 _DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id], [rowspan], [colspan])"
 
 
 def declared_hints(
-    root: Document | Element,
+    root: Document | Element, names: Names
 ) -> tuple[dict[Element, int], dict[Element, int], dict[Element, tuple[int, int]]]:
     """Return three mappings by element: hints from role, property and the like; these plus hints
     from ids; row and column spans of cells that span several.
@@ -183,9 +175,8 @@ def declared_hints(
     declared: dict[Element, int] = {}
     named: dict[Element, int] = {}
     spans: dict[Element, tuple[int, int]] = {}
-    for element in root.select(
-        _DECLARING
-    ):  # few elements match, so attributes are read only for these
+    # Few elements match, so attributes are read only for these.
+    for element in root.select(_DECLARING):
         if element.tag in _CELLS:
             span = _span(element.attr("rowspan")), _span(element.attr("colspan"))
             if span != (1, 1):
@@ -193,10 +184,10 @@ def declared_hints(
         hints = _declared(element)
         if hints:
             declared[element] = named[element] = hints
-        own = NAMES[element.attr("id")]
+        own = names[element.attr("id")]
         if own:
             named[element] = hints | own
-    if isinstance(root, Element) and (own := NAMES[root.attr("id")]):
+    if isinstance(root, Element) and (own := names[root.attr("id")]):
         named[root] = named.get(root, 0) | own
     return declared, named, spans
 

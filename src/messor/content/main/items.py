@@ -14,22 +14,26 @@ from turbohtml import Element
 
 from messor.content.lists import MAX_ITEM, Lists
 from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
+from messor.content.memory import Bounded
 
 # Hints, text, characters in links, and markup of an item.
 _Item = tuple[int, str, int, Markup | None]
-_KNOWN: dict[str, _Item] = {}
-_REMEMBERED = 8_192
+
+
+class RememberedItems(Bounded[str, _Item]):
+    """Items by their HTML."""
 
 
 class Items:
     """The items of one page, looked up before and cached after reading."""
 
-    __slots__ = ("_layout", "_lists", "_runs", "reading")
+    __slots__ = ("_known", "_layout", "_lists", "_runs", "reading")
 
     def __init__(self, layout: Layout, lists: Lists | None) -> None:
         """Without `lists`, all items are read anew."""
         self._layout = layout
         self._lists = lists
+        self._known = RememberedItems() if lists is None else lists.memory.part(RememberedItems)
         # Runs of known items by their first element, with their number of nodes.
         self._runs: dict[Element, tuple[Sequence[_Item | None], int]] = {}
         self.reading: list[tuple[int, list[str]]] = []  # boxes of lists, innermost last; items
@@ -42,7 +46,7 @@ class Items:
         written = self._lists.items(list_) if self._lists is not None else []
         if not written:
             return False
-        known = list(map(_KNOWN.get, written))
+        known = list(map(self._known.get, written))
         if None not in known and self._add(known, box):
             return True
         self.reading.append((box, written))
@@ -104,13 +108,12 @@ class Items:
         ):
             return
         for place, html in enumerate(written):
-            if len(html) <= MAX_ITEM and html not in _KNOWN:
-                if len(_KNOWN) >= _REMEMBERED:
-                    _KNOWN.clear()
+            if len(html) <= MAX_ITEM and html not in self._known:
                 number = start + place
-                _KNOWN[html] = (
+                item = (
                     boxes.hints.get(first + place, 0),
                     blocks.texts[number],
                     blocks.linked[number],
                     blocks.markup.get(number),
                 )
+                self._known.keep(html, item)

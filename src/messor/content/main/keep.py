@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from messor.content.main.blocks import Blocks, Layout
 from messor.content.main.headline import HEADINGS, is_title
-from messor.content.main.phrases import BEGINNINGS, MAX_ASIDE, is_aside
+from messor.content.main.phrases import MAX_ASIDE, is_aside, may_begin
 from messor.content.main.weigh import Weights
+from messor.content.memory import Memory
 
 _ALL_HEADINGS = HEADINGS | {"h4", "h5", "h6"}
 _LOOSE = frozenset(("p", "", "blockquote", "figcaption"))
@@ -14,19 +15,22 @@ _MOSTLY_LINKED = 0.8
 _REPEATED = 40
 
 
-def keep_article(layout: Layout, weights: Weights, root: int, titles: tuple[str, ...]) -> list[int]:
+def keep_article(
+    layout: Layout, weights: Weights, root: int, titles: tuple[str, ...], memory: Memory
+) -> list[int]:
     """Return the indices of the blocks of an article whose box is `root`."""
     blocks = layout.blocks
     kinds, texts, sizes, linked = blocks.kinds, blocks.texts, blocks.sizes, blocks.linked
     start, end = layout.boxes.starts[root], layout.boxes.ends[root]
     all_furniture = weights.is_boilerplate(layout, root)
+    begins, asides = memory.memo(may_begin), memory.memo(is_aside)
     kept: list[int] = []
     seen: set[str] = set()
     for place in range(start, end) if all_furniture else weights.free_within(start, end):
         kind, text, size = kinds[place], texts[place], sizes[place]
         if linked[place] and kind in _LOOSE and _leads_elsewhere(text, size, linked[place]):
             continue
-        if size <= MAX_ASIDE and BEGINNINGS[text[:3]] and kind != "pre" and is_aside(text):
+        if size <= MAX_ASIDE and begins[text[:3]] and kind != "pre" and asides[text]:
             continue
         if kind in HEADINGS and is_title(text, titles):
             continue

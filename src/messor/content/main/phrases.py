@@ -6,14 +6,11 @@ Only the start of short blocks is checked: in running text the same words are th
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 # Maximum length of a call to read, follow, subscribe or share.
 MAX_ASIDE = 250
 # Maximum length of a label: a credit, a date, a list of tags.
 _MAX_LABEL = 100
-_REMEMBERED = 1_024
-_REMEMBERED_BEGINNINGS = 4_096
 
 _CALLS = r"""
     read\ (?:more|also|next|the\ full|our)\b | (?:see|show|load|find\ out|discover|learn)\ more\s*: |
@@ -62,35 +59,24 @@ _OPENINGS = frozenset(
 _SHORTEST = "ad"  # followed by any character
 
 
-class _Beginnings(dict[str, bool]):
-    """Cache by first three characters: whether a text may be an aside; cheaper than any call."""
-
-    def __missing__(self, signs: str) -> bool:
-        start = signs.lower()
-        is_word = start.isascii() and start[:1].isalpha()
-        found = not is_word or start in _OPENINGS or start[:2] == _SHORTEST
-        if len(self) >= _REMEMBERED_BEGINNINGS:
-            self.clear()
-        self[signs] = found
-        return found
-
-
-BEGINNINGS = _Beginnings()
+def may_begin(signs: str) -> bool:
+    """Whether a text with these first three characters may be an aside."""
+    start = signs.lower()
+    is_word = start.isascii() and start[:1].isalpha()
+    return not is_word or start in _OPENINGS or start[:2] == _SHORTEST
 
 
 def is_aside(text: str) -> bool:
     """Whether a block of at most MAX_ASIDE characters accompanies the article instead of being part
     of it.
     """
-    if not BEGINNINGS[text[:3]]:
-        return False
     start = text[:3].lower()
+    if not may_begin(start):
+        return False
     if start.isascii() and start[:1].isdigit() and "omment" not in text.lower():
         return False  # numbers only if they count comments
     return _is_phrase(text)
 
 
-# Labels and headings recur on many pages of a site.
-@lru_cache(maxsize=_REMEMBERED)
 def _is_phrase(text: str) -> bool:
     return bool(_is_call(text)) or (len(text) <= _MAX_LABEL and bool(_is_label(text)))

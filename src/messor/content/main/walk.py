@@ -25,7 +25,7 @@ from messor.content.main.blocks import (
     Mark,
     collapsed,
 )
-from messor.content.main.hints import APART, BY_TAG, NAMES, declared_hints
+from messor.content.main.hints import APART, BY_TAG, Names, declared_hints
 from messor.content.main.items import Items
 from messor.web.elements import BLOCKS, CELLS, SECTIONS
 
@@ -71,11 +71,12 @@ def read_layout(
     root: Document | Element, lists: Lists | None = None, *, whole: bool = False
 ) -> Layout:
     """Return the boxes and blocks of a page or part of it; `whole` includes its frame."""
-    walk = _Walk()
+    lists = lists or Lists()
+    walk = _Walk(lists.memory.part(Names))
     if whole:
-        walk.run(root, _WHOLE, None)  # items are cached without any frame inside them
+        walk.run(root, _WHOLE, None)  # items are remembered without any frame inside them
     else:
-        walk.run(root, _FRAMED, lists or Lists())
+        walk.run(root, _FRAMED, lists)
     walk.layout.blocks.sizes = list(map(len, walk.layout.blocks.texts))
     return walk.layout
 
@@ -83,9 +84,10 @@ def read_layout(
 class _Walk:
     """The state of a walk; what the loop changes at every node is local to it."""
 
-    __slots__ = ("_begun", "_blocks", "_open", "_within", "layout")
+    __slots__ = ("_begun", "_blocks", "_names", "_open", "_within", "layout")
 
-    def __init__(self) -> None:
+    def __init__(self, names: Names) -> None:
+        self._names = names
         self.layout = Layout()
         self._blocks = self.layout.blocks
         self._open: list[tuple[str, str]] = []  # open marks, outermost first
@@ -94,12 +96,12 @@ class _Walk:
 
     def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call per node would cost more than the work itself
         """Visit all nodes without recursion, so that depth uses no stack."""
-        declared, box_hints, spanned = declared_hints(root)
+        declared, box_hints, spanned = declared_hints(root, self._names)
         boxes, blocks = self.layout.boxes, self.layout.blocks
         tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
         hints_of, texts, add = boxes.hints, blocks.texts, self._add
         kinds_of, boxes_of, linked_of = blocks.kinds, blocks.boxes, blocks.linked
-        open_, within, names, role_of = self._open, self._within, NAMES, roles.get
+        open_, within, names, role_of = self._open, self._within, self._names, roles.get
         items = Items(self.layout, lists)
         reading = items.reading
         box, kind = 0, ""

@@ -1,6 +1,6 @@
 """Types of short texts on a page: labels, reviews, stock notes, headings of other products.
 
-A cheap, cached check that tells, as for most pages, that a page has none of them; the readers
+A cheap check that tells, as for most pages, that a page has none of them; the readers
 handle their positions.
 """
 
@@ -12,11 +12,11 @@ import re
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 
+from messor.content.memory import Memory
 from messor.content.plain import one_space
 from messor.content.products import labels
 from messor.content.products.normalise import availability
-from messor.content.products.text_cache import TextCache, kinds_in
-from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES
+from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES, kinds_in
 
 MAX_LABELLED = 120
 MAX_REVIEW = 60
@@ -53,26 +53,28 @@ _REVIEWS = re.compile(
 )
 
 
-def labels_and_reviews(texts: AbstractSet[str]) -> dict[str, str]:
+def labels_and_reviews(texts: AbstractSet[str], memory: Memory) -> dict[str, str]:
     """Return, by line, the label it starts with or the review field it states.
 
     Texts may have surrounding white space; the returned lines do not.
     """
-    types = _LABELS_AND_REVIEWS.lookup(texts)
+    types = memory.texts(_classify_labels_and_reviews).lookup(texts)
     return {text.strip(): what for text, what in types.items()}
 
 
-def stock_notes_and_others(texts: AbstractSet[str]) -> dict[str, str]:
+def stock_notes_and_others(texts: AbstractSet[str], memory: Memory) -> dict[str, str]:
     """Return the texts that are STOCK notes or headings of OTHER products, or both.
 
     Texts are returned as given, with any surrounding white space.
     """
-    return _STOCK_AND_OTHERS.lookup(texts)
+    return memory.texts(_classify_stock_and_others).lookup(texts)
 
 
-def all_line_types(texts: AbstractSet[str]) -> tuple[dict[str, str], dict[str, str]]:
+def all_line_types(
+    texts: AbstractSet[str], memory: Memory
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return both results for the same texts, with a single lookup."""
-    types = _ALL.lookup(texts)
+    types = memory.texts(_classify_all).lookup(texts)
     labelled = {text.strip(): label for text, (label, _) in types.items() if label}
     return labelled, {text: kinds for text, (_, kinds) in types.items() if kinds}
 
@@ -178,7 +180,3 @@ def _shortest(words: tuple[str, ...]) -> tuple[str, ...]:
 
 _STOCK_WORDS = _shortest((*OUT_OF_STOCK, *IN_STOCK))
 _OTHERS = _shortest(OTHERS)
-# Longer texts have no type, unless they have much surrounding white space.
-_LABELS_AND_REVIEWS = TextCache(_classify_labels_and_reviews, MAX_LABELLED)
-_STOCK_AND_OTHERS = TextCache(_classify_stock_and_others, MAX_LABELLED)
-_ALL = TextCache(_classify_all, MAX_LABELLED)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from itertools import repeat
 
 from turbohtml import Document, Element
 
-from messor.content.products.repeated_classes import repeated_classes_of
-from messor.content.products.text_cache import TextCache, kinds_in
+from messor.content.memory import Bounded, Memory
 from messor.content.products.words import (
     BRAND_NAMES,
     BUTTON_NAMES,
     NUMBER_NAMES,
     PRICE_NAMES,
     STOCK_NAMES,
+    kinds_in,
     mentions,
 )
 from messor.core.lazy import lazy
@@ -36,6 +37,57 @@ _KINDS = (
     ("p", PRICE_NAMES), ("s", STOCK_NAMES), ("n", NUMBER_NAMES), ("t", ("breadcrumb",)),
     ("b", BUTTON_NAMES), ("m", BRAND_NAMES),
 )  # fmt: skip
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_ -]{0,59}")  # needs no escaping in a selector
+_LONGEST_SITE = 100
+_MAX_CLASSES = 6  # per site; each one makes the selector slower
+_SHARE = 16  # a class must be on at least 1 in 16 of a page's elements
+_TRIES = 4  # pages of a site to learn from
+
+
+class RepeatedClasses:
+    """Classes that recur on the elements of a site's pages and carry no information.
+
+    A list of a hundred products has three hundred elements of three classes. Excluding them in the
+    selector is far cheaper than checking the class of each.
+    """
+
+    __slots__ = ("_classes", "_tries", "_unwanted", "others")
+
+    def __init__(self, unwanted: str) -> None:
+        self.others = ""  # selects elements with another class, and all with an id
+        self._unwanted = frozenset(unwanted)  # kinds that do not prevent exclusion
+        self._classes: list[str] = []
+        self._tries = 0
+
+    def learn(self, classes: Sequence[str | None], kinds: Mapping[str, str]) -> None:
+        """Learn from the classes of a page's elements; `kinds` maps informative classes."""
+        if self._tries >= _TRIES or len(self._classes) >= _MAX_CLASSES:
+            return
+        self._tries += 1
+        minimum = len(classes) / _SHARE
+        for name, times in Counter(classes).most_common(_MAX_CLASSES - len(self._classes)):
+            if name is None or times < minimum or not _PLAIN.fullmatch(name):
+                continue
+            if self._unwanted.issuperset(kinds.get(name, "")):
+                self._classes.append(name)
+        if self._classes:
+            left_out = ",".join([f'[class="{name}"]' for name in self._classes])
+            self.others = f"[class]:not({left_out}),[id]"
+
+
+class KnownSites(Bounded[tuple[str, bool], RepeatedClasses]):
+    """The repeated classes of sites; without `prices`, price classes are excluded too."""
+
+    limit = 512
+
+    def of(self, site: str, *, prices: bool) -> RepeatedClasses | None:
+        if not site or len(site) > _LONGEST_SITE:
+            return None
+        known = self.get((site, prices))
+        if known is None:
+            known = RepeatedClasses("" if prices else "p")
+            self.keep((site, prices), known)
+        return known
 
 
 class Parts:
@@ -46,10 +98,17 @@ class Parts:
     """
 
     def __init__(
-        self, document: Document, site: str = "", *, prices: bool = True, long: bool = True
+        self,
+        document: Document,
+        memory: Memory,
+        site: str = "",
+        *,
+        prices: bool = True,
+        long: bool = True,
     ) -> None:
         self._document = document
-        repeated = repeated_classes_of(site, prices=prices)
+        self._memory = memory
+        repeated = memory.part(KnownSites).of(site, prices=prices)
         elements: list[Element] = []
         if long or repeated is None or not repeated.others:
             elements = document.select("[class],[id]")[:MAX_ELEMENTS]
@@ -63,11 +122,13 @@ class Parts:
         noted = document.select("button,input,[id]")  # in one walk
         ids = {element: own for element in noted if (own := element.attr("id"))}
         names = {*self._classes, *ids.values()}
-        self._kinds_by_name = _NAMES.lookup({name for name in names if name is not None})
+        self._kinds_by_name = memory.texts(_classify).lookup(
+            {name for name in names if name is not None}
+        )
         if repeated is not None and len(elements) > _OFTEN * len(names):
             repeated.learn(self._classes, self._kinds_by_name)
         self._ids = {element: own for element, own in ids.items() if own in self._kinds_by_name}
-        self._marked = _marked(document)
+        self._marked = self._read_marked()
         self._has_prices = prices
         self.stocks: list[Element] = []  # stock notes
         self.numbers: list[Element] = []  # article numbers
@@ -83,9 +144,19 @@ class Parts:
     def prices(self) -> list[Element]:
         """There may be hundreds, and they are not needed if a price is published."""
         if not self._has_prices:
-            return Parts(self._document).prices
+            return Parts(self._document, self._memory).prices
         found: list[Element] = []
         self._take(p=found)
+        return found
+
+    def _read_marked(self) -> list[tuple[Element, str]]:
+        """Return elements with machine-readable attributes, and their kinds."""
+        known = self._memory.memo(part_of)
+        found = []
+        for element in self._document.select(_MARKED)[:MAX_ELEMENTS]:
+            kinds = known[" ".join([element.attr(mark) or "" for mark in _MARKS])]
+            if kinds:
+                found.append((element, kinds))
         return found
 
     def _take(self, **lists: list[Element]) -> None:
@@ -128,29 +199,11 @@ def _classify(names: Collection[str]) -> dict[str, str]:
     return {name: found for name, found in zip(names, kinds, strict=True) if found}
 
 
-_NAMES = TextCache(_classify)
-
-
-def _marked(document: Document) -> list[tuple[Element, str]]:
-    """Return elements with machine-readable attributes, and their kinds."""
-    found = []
-    for element in document.select(_MARKED)[:MAX_ELEMENTS]:
-        kinds = part_of(" ".join([element.attr(mark) or "" for mark in _MARKS]))
-        if kinds:
-            found.append((element, kinds))
-    return found
-
-
 def part_of(names: str) -> str:
     """Return the kinds of names: (p)rice, (s)tock, article (n)umber, breadcrumb (t)rail, (b)utton,
     (m)aker.
     """
-    return _part_of(names[:MAX_NAMES])
-
-
-@lru_cache(maxsize=8192)
-def _part_of(names: str) -> str:
-    low = names.lower()
+    low = names[:MAX_NAMES].lower()
     kinds = ""
     for kind, words in _KINDS:
         if mentions(low, words):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import lru_cache
 
 from messor.content.evidence import NORMALISERS
 from messor.content.money import currency_code, parse_price
@@ -15,7 +14,6 @@ from messor.content.products.words import IN_STOCK, OUT_OF_STOCK, PREORDER, STAT
 
 MAX_AMOUNT = Decimal(10) ** 11
 _MAX_SKU = 100
-_SHORT = 60
 
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
 # Programs often write large amounts in scientific notation: 1.25E7.
@@ -92,16 +90,6 @@ def shown_amount(quote: str) -> int | float | None:
 
 def currency(text: str) -> str | None:
     """Return the ISO code of the only currency a text names."""
-    return _known_currency(text) if len(text) <= _SHORT else _currency(text)
-
-
-@lru_cache(maxsize=2048)
-def _known_currency(text: str) -> str | None:
-    """The same, cached for short texts such as the code itself, which all pages of a shop repeat."""
-    return _currency(text)
-
-
-def _currency(text: str) -> str | None:
     code = parse_price(text).code or currency_code(text)
     return _OLD_CODES.get(code, code) if code else None
 
@@ -123,16 +111,6 @@ def trail(quote: str) -> str | None:
 
 def availability(text: str) -> str | None:
     """Return in_stock, out_of_stock, preorder, backorder, discontinued, in_store_only or limited."""
-    return _known_state(text) if len(text) <= _SHORT else _state(text)
-
-
-@lru_cache(maxsize=8192)
-def _known_state(text: str) -> str | None:
-    """The same, cached for short texts, which the pages of a site often repeat."""
-    return _state(text)
-
-
-def _state(text: str) -> str | None:
     plain = one_space(text).lower()
     name = re.sub(r"[\s_-]", "", plain.rstrip("/").rpartition("/")[2])
     if name in STATES:

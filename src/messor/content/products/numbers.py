@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from messor.content.plain import one_space
@@ -50,7 +49,6 @@ def is_number(text: str) -> bool:
     return text.isalnum() and (digits >= 5 or (digits >= 2 and 6 <= len(text) <= 24))
 
 
-@lru_cache(maxsize=16)
 def address_numbers(url: str) -> Mapping[str, float]:
     """Return the numbers in a URL that may identify its product, and their likelihood."""
     path, query = _path_and_query(url)

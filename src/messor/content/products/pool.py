@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
@@ -56,8 +55,10 @@ class CandidatePool:
         if len(found) >= MAX_CANDIDATES:
             return None
         kind = normaliser or NORMALISER_OF[name]
-        make = _known if len(quote) <= _SHORT and len(path) <= _SHORT else _make
-        made = make(source, kind, quote, confidence, path)
+        candidate = source, kind, quote, confidence, path
+        # The pages of a shop repeat some values, such as its currency; fields are immutable.
+        is_short = len(quote) <= _SHORT and len(path) <= _SHORT
+        made = self.page.memory.memo(_make)[candidate] if is_short else _make(candidate)
         if made is not None:
             found.append(made)
         return made
@@ -67,14 +68,9 @@ class CandidatePool:
         return max(self.found[name], key=lambda made: made.confidence, default=None)
 
 
-def _make(
-    source: str, kind: str, quote: str, confidence: float, path: str
-) -> EvidencedField | None:
+def _make(candidate: tuple[str, str, str, float, str]) -> EvidencedField | None:
+    source, kind, quote, confidence, path = candidate
     return make_field(source, kind, quote, confidence=confidence, path=path)
-
-
-# Cached: values that a shop's pages repeat, such as its currency; fields are immutable.
-_known = lru_cache(maxsize=4096)(_make)
 
 
 def quote_json(source: str, key: str, value: Any) -> str:

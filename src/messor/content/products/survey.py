@@ -5,7 +5,6 @@ The page is not rendered; positions are inferred from class names and source ord
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import takewhile
 
 from turbohtml import Element, Node
@@ -44,6 +43,7 @@ class Survey:
         self.texts = Texts(page.document.find("body"))
         self.wants_prices = True  # of visible texts
         self._titles = titles
+        self._judged = page.memory.memo(judged)
         self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
         # Computed on demand, or together.
         self._labelled: dict[str, str] | None = None
@@ -58,7 +58,7 @@ class Survey:
         """The elements named as parts of a product."""
         page = self.page
         is_long = len(page.source.text) >= LONG
-        return Parts(page.document, self._site, prices=self.wants_prices, long=is_long)
+        return Parts(page.document, page.memory, self._site, prices=self.wants_prices, long=is_long)
 
     @lazy
     def _named(self) -> Named:
@@ -164,7 +164,7 @@ class Survey:
     def labelled(self) -> dict[str, str]:
         """The page's lines that are labels or reviews, with their types."""
         if self._labelled is None:
-            self._labelled = labels_and_reviews(self.texts.distinct)
+            self._labelled = labels_and_reviews(self.texts.distinct, self.page.memory)
         return self._labelled
 
     @property
@@ -174,18 +174,18 @@ class Survey:
         All texts of a small page are checked, so that it need not be read to the window's end.
         """
         if self._noted_texts is None:
-            if self._is_small:
-                self._noted_texts = stock_notes_and_others(self.texts.distinct)
-            else:
-                self._noted_texts = stock_notes_and_others(
-                    {text for text, _ in self.after(1 + WINDOW)[1:]}
-                )
+            texts = self.texts.distinct
+            if not self._is_small:
+                texts = {text for text, _ in self.after(1 + WINDOW)[1:]}
+            self._noted_texts = stock_notes_and_others(texts, self.page.memory)
         return self._noted_texts
 
     def expect_notes(self) -> None:
         """Prepare for reading labels and notes: a small page's texts are looked up once for both."""
         if self._is_small:
-            self._labelled, self._noted_texts = all_line_types(self.texts.distinct)
+            self._labelled, self._noted_texts = all_line_types(
+                self.texts.distinct, self.page.memory
+            )
 
     @property
     def _is_small(self) -> bool:
@@ -195,7 +195,7 @@ class Survey:
         """Return what an element's names indicate, as `judged`; cached, as parts share ancestors."""
         known = self._verdicts.get(element)
         if known is None:
-            known = self._verdicts[element] = judged(names_of(element))
+            known = self._verdicts[element] = self._judged[names_of(element)]
         return known
 
 
@@ -207,11 +207,7 @@ def names_of(element: Element) -> str:
 
 def judged(names: str) -> tuple[bool, bool, bool]:
     """Whether names indicate other products, an old price, hidden content."""
-    return _judged(names[:MAX_NAMES])
-
-
-@lru_cache(maxsize=8192)
-def _judged(names: str) -> tuple[bool, bool, bool]:
+    names = names[:MAX_NAMES]
     return (
         ELSEWHERE.search(names) is not None,
         OLD_PRICE.search(names) is not None,

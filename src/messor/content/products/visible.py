@@ -262,16 +262,18 @@ def _is_noted_out(pool: CandidatePool) -> bool:
 
 
 def _read_buttons(pool: CandidatePool, found: Survey) -> None:
+    states = found.page.memory.memo(availability)
     for element in found.parts.buttons[:MAX_BUTTONS]:
         by_value = element.tag == "input"
         if by_value and (element.attr("type") or "").lower() not in _BUTTON_TYPES:
             continue
         label = (element.attr("value") or "") if by_value else element.text
-        if len(label) > 300 or availability(label) is None:
+        state = states[label] if len(label) <= 300 else None
+        if state is None:
             continue
         if is_off_stage(found, element, _LOOK_UP):
             continue
-        sureness = 0.5 if availability(label) == "in_stock" else 0.45
+        sureness = 0.5 if state == "in_stock" else 0.45
         if element.attr("disabled") is not None:
             _forget_line(pool, one_space(label))
             if _is_noted_out(pool):

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 # Program names of stock states, without spaces and in lower case.
 STATES = {
@@ -32,6 +34,26 @@ def mentions(low: str, phrases: Sequence[str]) -> bool:
         if phrase in low:
             return True
     return False
+
+
+def kinds_in(lows: Sequence[str], words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return, for each lower-case text, the kinds of the words it contains."""
+    if not lows:
+        return []
+    joined = "\n".join(lows)
+    ends = list(accumulate([len(low) + 1 for low in lows]))
+    kinds = [""] * len(lows)
+    for kind, own in words:
+        places: set[int] = set()
+        for word in own:
+            at = joined.find(word)
+            while at >= 0:
+                place = bisect_right(ends, at)
+                places.add(place)
+                at = joined.find(word, ends[place])
+        for place in places:
+            kinds[place] += kind
+    return kinds
 
 
 # Phrases are matched literally in lower case; a stem covers its endings.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection
 
 import pytest
 
+from messor.content.memory import Memory
 from messor.content.page import ParsedPage
-from messor.content.products import text_cache
 from messor.content.products.line_types import (
     OTHER,
     STOCK,
@@ -18,8 +17,7 @@ from messor.content.products.line_types import (
 )
 from messor.content.products.normalise import availability
 from messor.content.products.pool import quote_json
-from messor.content.products.text_cache import TextCache, kinds_in
-from messor.content.products.words import OTHERS, mentions
+from messor.content.products.words import OTHERS, kinds_in, mentions
 from messor.content.view import PageView
 from messor.parsers.builtin import PRODUCTS
 
@@ -28,41 +26,6 @@ LINES = (
     "yes-/", "no", "y e s", "Sold out", "3 in stock", "Nicht verfügbar", "Similar products", "Detail",
     "Related: in stock", "available " * 5, "You may also like " + "it " * 20, "12.40", "", "-", "/", "Köp",
 )  # fmt: skip
-
-
-def told_of(texts: Collection[str]) -> dict[str, str]:
-    return {text: text.upper() for text in texts if text.startswith("a")}
-
-
-def test_what_is_remembered_is_told_again() -> None:
-    asked: list[set[str]] = []
-
-    def tell(texts: Collection[str]) -> dict[str, str]:
-        asked.append(set(texts))
-        return told_of(texts)
-
-    held = TextCache(tell)
-    assert held.lookup({"ab", "b"}) == {"ab": "AB"}
-    assert held.lookup({"ab", "b"}) == {"ab": "AB"}
-    assert held.lookup({"ab", "ac"}) == {"ab": "AB", "ac": "AC"}
-    assert asked == [{"ab", "b"}, {"ac"}]
-
-
-def test_memory_stays_small_and_long_texts_are_told_each_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(text_cache, "_MAX_KNOWN", 50)
-    held = TextCache(told_of)
-    long = "a" * 1_000
-    for start in range(0, 400, 20):
-        texts = {f"a{number}" for number in range(start, start + 40)} | {long}
-        assert held.lookup(texts) == told_of(texts)
-        known, told = held._held
-        assert len(known) <= 50
-        assert long not in known
-        assert told.keys() <= known
-    many = {f"a{number}" for number in range(60)}
-    assert held.lookup(many) == told_of(many)
 
 
 def test_words_are_found_in_many_texts_as_in_each() -> None:
@@ -84,8 +47,9 @@ def test_lines_behind_a_heading_speak_of_stock_and_of_others_as_each_alone_does(
             expected[line] = (STOCK if is_note else "") + (OTHER if heads else "")
     assert expected["yes-/"] == STOCK
     assert expected["Related: in stock"] == STOCK + OTHER
+    memory = Memory()
     for _ in range(2):
-        assert stock_notes_and_others(lines) == expected
+        assert stock_notes_and_others(lines, memory) == expected
 
 
 def test_labels_and_reviews_are_told_whatever_white_space_is_around_them() -> None:
@@ -97,8 +61,9 @@ def test_labels_and_reviews_are_told_whatever_white_space_is_around_them() -> No
         "SKU: 4711": "sku", "Brand:\xa0Acme": "brand", "# Item no": "item no", "id": "id",
         "4.5 out of 5": "rating", "12 reviews": "review_count",
     }  # fmt: skip
+    memory = Memory()
     for _ in range(2):
-        assert labels_and_reviews(texts) == expected
+        assert labels_and_reviews(texts, memory) == expected
 
 
 @pytest.mark.parametrize(

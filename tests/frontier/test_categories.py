@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.frontier.categories import CATEGORIES, Category, categorise, priority
-from messor.frontier.category_words import WORDS
+from messor.core.words import phrases
+from messor.frontier.categories import CATEGORIES, WORDS, Category, categorise, priority
 
 
 def name_of(path: str, anchor: str = "", title: str = "") -> str | None:
@@ -95,7 +95,7 @@ def test_every_word_of_the_table_is_recognised_in_paths_and_anchors() -> None:
     """A word that two categories claim goes to the first; there are few."""
     lost = []
     for name, languages in WORDS.items():
-        for phrase in ",".join(languages.values()).split(","):
+        for phrase in phrases(",".join(languages.values())):
             words = phrase.strip(" =!")
             for path in (f"/{quote(words.replace(' ', '-'))}", f"/fr/{words.replace(' ', '_')}/"):
                 lost += [(name, path)] * (name_of(path) != name)

@@ -11,11 +11,15 @@ from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 
 from messor.content.evidence import NORMALISERS
-from messor.content.month_words import MONTHS
+from messor.core.words import load
 
 _MAX_TEXT = 300
 
-_MONTH_OF = {word: number for number, words in MONTHS.items() for word in words.split()}
+_MONTH_OF = {
+    word: int(number)
+    for number, words in load("messor.content", "months").items()
+    for word in words.split()
+}
 # Latin and Greek only: in Cyrillic, accents form separate letters. The letter is checked in a
 # lookbehind after the first accent: a pattern that starts with a rare character is found much
 # faster.

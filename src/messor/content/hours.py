@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 
 from messor.content.dates import fold, read_date
-from messor.content.day_words import DAYS_OF_WEEK
 from messor.content.evidence import NORMALISERS
+from messor.core.words import load
 
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_INDEX: dict[str, int] = {}
-for _number, _words in DAYS_OF_WEEK.items():
-    for _word in _words.split():
-        _INDEX.setdefault(_word, _number)
+_WORDS = load("messor.content", "days")
+DAYS = tuple(_WORDS)
+# In reverse, so that a word for two days means the first of them.
+_INDEX = {
+    word: number
+    for number, name in reversed(list(enumerate(DAYS)))
+    for word in _WORDS[name].split()
+}
 _ALL = re.compile(
     r"(?<!\w)(?:daily|every ?day|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|"
     r"dagelijks|codziennie|dagligen|daglig|dagligt|paivittain|denne|her gun|ежедневно|щодня|"

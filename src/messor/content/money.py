@@ -12,14 +12,13 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from messor.content.currencies import (
-    BARE_SIGNS,
-    CODES_LIKE_WORDS,
-    ISO_CODES,
-    SIGNS,
-    THREE_DECIMALS,
-    VAGUE_SIGNS,
-)
+from messor.core.words import load
+
+_CURRENCIES = load("messor.content", "currencies")
+_ISO_CODES = frozenset(_CURRENCIES["iso_codes"].split())
+_CODES_LIKE_WORDS = frozenset(_CURRENCIES["codes_like_words"].split())
+THREE_DECIMALS = frozenset(_CURRENCIES["three_decimals"].split())
+NO_DECIMALS = frozenset(_CURRENCIES["no_decimals"].split())
 
 # Longer text is not a price.
 MAX_TEXT = 400
@@ -57,17 +56,17 @@ class _Sign:
 
 
 def _codes_by_sign() -> dict[str, str | None]:
-    known: dict[str, str | None] = {code: code for code in ISO_CODES}
-    for code, signs in SIGNS.items():
+    known: dict[str, str | None] = {code: code for code in _ISO_CODES}
+    for code, signs in _CURRENCIES["signs"].items():
         known.update({sign.replace("\xa0", " "): code for sign in signs.split(" ")})
-    known.update(dict.fromkeys(VAGUE_SIGNS))
+    known.update(dict.fromkeys(_CURRENCIES["vague_signs"].split()))
     known.pop("", None)
     return known
 
 
 def _codes_by_bare_sign() -> dict[str, str | None]:
-    known: dict[str, str | None] = {code.lower(): code for code in ISO_CODES}
-    for code, signs in BARE_SIGNS.items():
+    known: dict[str, str | None] = {code.lower(): code for code in _ISO_CODES}
+    for code, signs in _CURRENCIES["bare_signs"].items():
         known.update(dict.fromkeys(signs.split(), code or None))
     return known
 
@@ -124,7 +123,7 @@ def parse_price(text: str | None, hint: str | None = None, decimal: str | None =
 def currency_code(text: str) -> str | None:
     """Return the ISO code a text names as code or sign; None if there is none or it is ambiguous."""
     text = _spaced(text).strip()
-    if text.upper() in ISO_CODES:
+    if text.upper() in _ISO_CODES:
         return text.upper()
     found = _signs(text)
     codes = {_CODES[sign.text] for sign in found}
@@ -191,7 +190,7 @@ def _choose(text: str, signs: list[_Sign]) -> tuple[str | None, _Sign | None]:
                 return earlier[0], _code_for(beside, signs)
         return number[0], _code_for(beside, signs)
     first = numbers[0][0] if numbers else None
-    free = [sign for sign in signs if sign.text not in CODES_LIKE_WORDS and sign.text != ",-"]
+    free = [sign for sign in signs if sign.text not in _CODES_LIKE_WORDS and sign.text != ",-"]
     return first, free[0] if free else None
 
 
@@ -199,7 +198,7 @@ def _code_for(sign: _Sign, signs: list[_Sign]) -> _Sign:
     """Return the code that disambiguates a sign (which dollars), else the sign."""
     if sign.text != "$":
         return sign
-    codes = (other for other in signs if other.text in ISO_CODES and other.text.endswith("D"))
+    codes = (other for other in signs if other.text in _ISO_CODES and other.text.endswith("D"))
     return next(codes, sign)
 
 
@@ -222,7 +221,7 @@ def _currency(
     text: str, hint: str, sign: _Sign | None, signs: list[_Sign]
 ) -> tuple[str | None, str | None]:
     if sign is None:
-        found = [s for s in signs if s.text not in CODES_LIKE_WORDS and s.text != ",-"]
+        found = [s for s in signs if s.text not in _CODES_LIKE_WORDS and s.text != ",-"]
         sign = found[0] if found else None
     hinted = [s for s in _signs(hint) if s.text != ",-"] if hint else []
     if sign is not None:

@@ -1,7 +1,7 @@
 """Signs of a page's type: structured data, URL, title, forms and layout.
 
 Each sign adds weight to one type and gives a reason. Words come from `frontier.categories`, and
-from `page_type_words` where pages differ by more than their names. `page_type` sums the signs up.
+from `data/page_types.toml` where pages differ by more than their names. `page_type` sums the signs up.
 """
 
 from __future__ import annotations
@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Any
 
 from messor.content.body import BodyLines, body_of
 from messor.content.dates import fold
 from messor.content.lines import read_marks
 from messor.content.marked import BYLINES, marked
 from messor.content.memory import Memory
-from messor.content.page_type_words import ADD_TO_CART, QUESTION_MARKS, SEGMENTS, TITLES
 from messor.content.plain import one_space
 from messor.content.view import PageView
 from messor.content.visible_lines import holder_of
+from messor.core.words import load, phrases
 from messor.frontier.categories import categorise
+
+QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # noqa: RUF001 - full width
 
 TYPE_OF_CATEGORY = {
     "services": "service",
@@ -84,11 +87,23 @@ _CARDS = tuple(
     (f"{tag}[class*='product-']", f"{tag}[class*='product-card']", f"{tag}[class*='product-item']")
     for tag in ("div", "li", "article", "section", "a")
 )
+
+
+def _signs_by_word(table: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    return {
+        word: (kind, row["weight"]) for kind, row in table.items() for word in phrases(row["words"])
+    }
+
+
+_WORDS = load("messor.content", "page_types")
+_ADD_TO_CART = phrases(_WORDS["add_to_cart"])
+_SEGMENTS = _signs_by_word(_WORDS["segments"])
+_TITLES = _signs_by_word(_WORDS["titles"])
 # Title phrases by first word, and their order.
-_PLACES = {phrase: place for place, phrase in enumerate(TITLES)}
+_PLACES = {phrase: place for place, phrase in enumerate(_TITLES)}
 _PHRASES = {
-    word: [phrase for phrase in TITLES if phrase.split()[0] == word]
-    for word in {phrase.split()[0] for phrase in TITLES}
+    word: [phrase for phrase in _TITLES if phrase.split()[0] == word]
+    for word in {phrase.split()[0] for phrase in _TITLES}
 }
 _ASKING = frozenset(("h2", "h3", "h4", "h5", "dt", "summary", "button"))
 _PARAGRAPHS = ("p", "div")
@@ -142,7 +157,7 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
     lowered = path.lower()
     segments = [segment for segment in lowered.partition("?")[0].split("/") if segment]
     for place, segment in enumerate(segments):
-        found = SEGMENTS.get(segment.rpartition(".")[0] or segment)
+        found = _SEGMENTS.get(segment.rpartition(".")[0] or segment)
         if found is not None:
             last = place == len(segments) - 1
             name, weight = found
@@ -180,7 +195,7 @@ def _read_title(title: str, signs: Signs) -> None:
         padded = f" {words} "
         for phrase in sorted(begun, key=_PLACES.__getitem__):
             if f" {phrase} " in padded:
-                name, weight = TITLES[phrase]
+                name, weight = _TITLES[phrase]
                 share = min(1.0, 0.4 + 3.0 * len(phrase) / max(1, len(words)))
                 signs.add(name, weight * share, f"the title says {phrase!r}")
     if "0" in title and len(title) < 60 and _NOT_FOUND.search(title):
@@ -242,9 +257,9 @@ def _buying(page: PageView) -> str:
     """Return the label of an add-to-cart button; empty if there is none."""
     for element in page.document.select('input[type="submit"], input[type="button"]')[:200]:
         words = one_space(fold(element.attr("value") or ""))
-        if any(cue in words for cue in ADD_TO_CART):
+        if any(cue in words for cue in _ADD_TO_CART):
             return words[:40]
-    for cue in ADD_TO_CART:
+    for cue in _ADD_TO_CART:
         at = page.folded.find(cue)
         if at >= 0:
             begin = page.folded.rfind("\n", 0, at) + 1

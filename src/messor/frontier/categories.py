@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from messor.frontier.category_words import BY_THE_WAY, FILLERS, FORMAL, LANGUAGES, WORDS
+from messor.core.words import load, phrases
+
+_LISTS = load("messor.frontier", "categories")
+WORDS: Mapping[str, Mapping[str, str]] = _LISTS["categories"]
+# Below these are articles, archives and accounts, whatever words they use.
+_BY_THE_WAY = frozenset(each.replace("-", " ") for each in _LISTS["by_the_way"].split())
+FORMAL = frozenset(_LISTS["formal"].split())  # terms, privacy, accounts
+_FILLERS = frozenset(_LISTS["fillers"].split())
+_LANGUAGES = frozenset(_LISTS["languages"].split())
 
 HOME = "home"
 CATEGORIES = (HOME, *WORDS)
@@ -89,8 +98,8 @@ def _build() -> _Cues:
     exact: dict[str, Category] = {}
     within: dict[str, str] = {}
     for name, languages in WORDS.items():
-        for phrase in ",".join(languages.values()).split(","):
-            mark, written = phrase.strip()[0], phrase.strip(" =!").casefold()
+        for phrase in phrases(",".join(languages.values())):
+            mark, written = phrase[0], phrase.strip(" =!").casefold()
             for form in (written, written.translate(_SPELT)):
                 folded = " ".join(_words(form))
                 score = _DOUBTFUL if mark == "!" else 1.0
@@ -107,7 +116,7 @@ def _build() -> _Cues:
 
 _CUES = _build()
 # All words of all cues: text without any of them has no category.
-_TELLING = frozenset(" ".join([*_CUES.exact, *BY_THE_WAY, *FORMAL]).split())
+_TELLING = frozenset(" ".join([*_CUES.exact, *_BY_THE_WAY, *FORMAL]).split())
 
 
 def categorise(path: str, anchor: str = "", title: str = "") -> Category | None:
@@ -149,7 +158,7 @@ def _segments(path: str) -> list[str]:
 def is_language(segment: str) -> bool:
     """Whether a path segment is a language or country: "en", "de-DE", "pt_br"."""
     found = _LANGUAGE.match(segment.lower())
-    return found is not None and found["language"] in LANGUAGES
+    return found is not None and found["language"] in _LANGUAGES
 
 
 def _of_segments(segments: list[str]) -> tuple[Category | None, bool]:
@@ -187,7 +196,7 @@ def _of_text(text: str) -> Category | None:
     found = _CUES.exact.get(whole)
     if found:
         return found
-    if whole in BY_THE_WAY or not FORMAL.isdisjoint(words) or _is_year(whole):
+    if whole in _BY_THE_WAY or not FORMAL.isdisjoint(words) or _is_year(whole):
         return Category("", 0.0, whole)
     if not _CUES.beginnings.isdisjoint(words):
         return _within(words)
@@ -200,7 +209,7 @@ def _is_year(word: str) -> bool:
 
 def _within(words: list[str]) -> Category | None:
     """A phrase within a short name: "dental services", "contact sales", "menu 2024"."""
-    content_words = [word for word in words if word not in FILLERS and not word.isdecimal()]
+    content_words = [word for word in words if word not in _FILLERS and not word.isdecimal()]
     if len(words) > _MAX_WORDS + 2 or len(content_words) > _MAX_WORDS:
         return None
     best: Category | None = None

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from messor.frontier.categories import HOME, is_language
-from messor.frontier.category_words import FORMAL
+from messor.frontier.categories import FORMAL, HOME, is_language
 from messor.frontier.traps import pattern_key, trap_of
 from messor.web.urls import Url, canonical, parse
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from messor.insight.class_words import CALLED, DATA_KINDS, OWN, WORDS
+from messor.core.words import load
 from messor.insight.highlights import unaccented
 from messor.scout.judges.titles import Title
 
@@ -23,7 +23,10 @@ CLASSES = (
     "reference", "aggregator", "platform", "forum", "parked", "unknown",
 )  # fmt: skip
 
-_KIND_OF = {kind: name for name, kinds in DATA_KINDS.items() for kind in kinds}
+_WORDS = load("messor.insight", "site_classes")
+_SAYS = {name: re.compile("|".join(patterns)) for name, patterns in _WORDS["says"].items()}
+_OWN = re.compile(rf"\b(?:{'|'.join(_WORDS['own'])})\b")
+_KIND_OF = {kind: name for name, kinds in _WORDS["data_kinds"].items() for kind in kinds}
 
 # The classes that a feature indicates, with weights; a negative weight counts against.
 SPEAKS: Mapping[str, Mapping[str, float]] = {
@@ -130,7 +133,7 @@ def _of_title(domain: str, text: str) -> list[Feature]:
     label = domain.partition(".")[0]
     words, whole = f" {label.replace('-', ' ')} ", label.replace("-", "")
     found = []
-    for group, called in CALLED.items():
+    for group, called in _WORDS["called"].items():
         names = [one for one in called if f" {one} " in name or f" {one} " in words]
         names += [
             one
@@ -199,9 +202,9 @@ def _of_records(facts: Mapping[str, Any]) -> list[Feature]:
 def _of_text(text: str) -> list[Feature]:
     folded = unaccented(text).lower()
     found = []
-    if own := OWN.search(folded):
+    if own := _OWN.search(folded):
         found.append(Feature("text:own", f'its homepage says "{own[0]}"'))
-    for name, pattern in WORDS.items():
+    for name, pattern in _SAYS.items():
         phrases = list(dict.fromkeys(match[0].strip() for match in pattern.finditer(folded)))
         if phrases:
             many = "+" * (min(len(phrases), len(_SAYS_WEIGHT)) - 1)

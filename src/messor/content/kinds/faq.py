@@ -5,8 +5,8 @@ from __future__ import annotations
 from messor.content.kinds.build import VISIBLE, distinct, make, property_field
 from messor.content.kinds.declaration import RecordKind
 from messor.content.lines import Line
+from messor.content.page_signs import QUESTION_MARKS
 from messor.content.page_type import page_type
-from messor.content.page_type_words import QUESTION_MARKS
 from messor.content.records import Record
 from messor.content.schemas.base import FieldsModel, Stated, Text
 from messor.content.view import PageView

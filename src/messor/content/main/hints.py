@@ -11,8 +11,8 @@ from string import ascii_lowercase, digits
 
 from turbohtml import Document, Element
 
-from messor.content.main.names import STEMS
 from messor.content.memory import Bounded, Memo
+from messor.core.words import load
 
 COMMENTS = 1 << 0
 RELATED = 1 << 1
@@ -105,7 +105,7 @@ def _terms() -> tuple[dict[str, int], _Terms, _Terms]:
     whole: dict[str, int] = {}
     stems: _Terms = {}
     pairs: _Terms = {}
-    for role, terms in STEMS.items():
+    for role, terms in load("messor.content", "class_names").items():
         for term in terms.split():
             first, _, second = term.removesuffix("$").partition("-")
             word = first + second

@@ -14,9 +14,15 @@ from collections.abc import Set as AbstractSet
 
 from messor.content.memory import Memory
 from messor.content.plain import one_space
-from messor.content.products import labels
 from messor.content.products.normalise import availability
-from messor.content.products.words import IN_STOCK, OTHERS, OUT_OF_STOCK, STATES, kinds_in
+from messor.content.products.words import (
+    ANY_LABEL,
+    IN_STOCK,
+    OTHERS,
+    OUT_OF_STOCK,
+    STATES,
+    kinds_in,
+)
 
 MAX_LABELLED = 120
 MAX_REVIEW = 60
@@ -29,9 +35,9 @@ STOCK, OTHER = "s", "o"
 AROUND_LABEL = " .:：#-\xa0\u200e\u200f\n\r\t"
 SPLIT = re.compile(r"[:：]")
 # Label prefixes; a two-letter label is followed by a sign, a space or nothing.
-_BEGINNINGS = frozenset(label[:3] for label in labels.ANY) | {
+_BEGINNINGS = frozenset(label[:3] for label in ANY_LABEL) | {
     label + sign
-    for label in labels.ANY
+    for label in ANY_LABEL
     if len(label) < 3
     for sign in (*AROUND_LABEL, *(c for c in map(chr, range(0x3001)) if c.isspace()))
 }
@@ -104,7 +110,7 @@ def _label_of(line: str) -> str:
     if len(line) > MAX_LABELLED:
         return ""
     label = SPLIT.split(line, maxsplit=1)[0].strip(AROUND_LABEL).lower()
-    return label if label in labels.ANY else ""
+    return label if label in ANY_LABEL else ""
 
 
 def _review_of(line: str) -> str:

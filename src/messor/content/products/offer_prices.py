@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from messor.content.currencies import NO_DECIMALS, THREE_DECIMALS
 from messor.content.evidence import EvidencedField
+from messor.content.money import NO_DECIMALS, THREE_DECIMALS
 from messor.content.products.normalise import currency
 from messor.content.products.pool import CandidatePool
 from messor.content.products.things import PublishedThing

@@ -11,13 +11,12 @@ from turbohtml import Element
 
 from messor.content.money import parse_price
 from messor.content.plain import one_space
-from messor.content.products import labels
 from messor.content.products.line_types import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.normalise import availability
 from messor.content.products.pool import MAX_CANDIDATES, CandidatePool
 from messor.content.products.survey import Survey, is_elsewhere, is_off_stage, kin_of, path_of
 from messor.content.products.texts import Line
-from messor.content.products.words import OLD_BEGINNING, OLD_LABELS, mentions
+from messor.content.products.words import ANY_LABEL, LABELS, OLD_BEGINNING, OLD_LABELS, mentions
 
 MAX_PRICE_TEXT = 80
 MAX_BUTTONS = 200
@@ -172,15 +171,15 @@ def _is_there(found: Survey, text: str) -> bool:
 
 
 _LABELS = (
-    ("sku", labels.STRONG_SKU, 0.93), ("sku", labels.SKU, 0.62), ("brand", labels.BRAND, 0.6),
-    ("gtin", labels.GTIN, 0.75), ("mpn", labels.MPN, 0.6),
+    ("sku", LABELS["strong_sku"], 0.93), ("sku", LABELS["sku"], 0.62),
+    ("brand", LABELS["brand"], 0.6), ("gtin", LABELS["gtin"], 0.75), ("mpn", LABELS["mpn"], 0.6),
 )  # fmt: skip
 
 
 def read_labels(pool: CandidatePool, found: Survey) -> None:
     """Read values after labels such as "SKU:", in the same text or the next."""
     texts = found.texts
-    named = {line: what for line, what in found.labelled.items() if what in labels.ANY}
+    named = {line: what for line, what in found.labelled.items() if what in ANY_LABEL}
     for place, label in _places(texts.all, named) if named else ():
         if not texts.is_seen(place):
             continue

@@ -14,7 +14,7 @@ from messor.content.main.hints import NAVIGATION, Names
 from messor.content.main.items import RememberedItems
 from messor.content.main.phrases import is_aside
 from messor.content.main.walk import read_layout
-from messor.content.memory import MAX_ENTRIES, Memory
+from messor.content.memory import Memory
 
 URL = "https://site.example/a/b"
 CARD = '<li class="card share"><a href="one">First thing</a> <b>3</b></li>'
@@ -125,9 +125,9 @@ def test_capitals_change_nothing_about_a_name(name: str) -> None:
 
 def test_names_are_remembered_up_to_a_bound() -> None:
     names = Names()
-    for number in range(2 * MAX_ENTRIES):
+    for number in range(2 * Names.limit):
         names[f"name-{number}"]
-        assert len(names) <= MAX_ENTRIES
+        assert len(names) <= Names.limit
     assert names[None] == names[""] == 0
     assert names["x" * 300] == 0
     assert "x" * 300 not in names

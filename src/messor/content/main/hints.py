@@ -11,7 +11,7 @@ from string import ascii_lowercase, digits
 
 from turbohtml import Document, Element
 
-from messor.content.memory import Bounded, Memo
+from messor.content.memory import MAX_ENTRIES, Bounded, Memo
 from messor.core.words import load
 
 COMMENTS = 1 << 0
@@ -129,14 +129,21 @@ def _meaning(word: str) -> _Meaning:
     return found, _PAIRS.get(low)
 
 
+class _Meanings(Memo[str, _Meaning]):
+    """Meanings of words; a site has about a hundred, and hundreds of sites may be read in turn."""
+
+    limit = 2 * MAX_ENTRIES
+
+
 class Names(Bounded[str | None, int]):
-    """Hints by class list or id, 0 for no name."""
+    """Hints by class list or id, 0 for no name; there are about as many as words."""
 
     __slots__ = ("_meanings",)
+    limit = 2 * MAX_ENTRIES
 
     def __init__(self) -> None:
         super().__init__()
-        self._meanings = Memo(_meaning)
+        self._meanings = _Meanings(_meaning)
 
     def __missing__(self, name: str | None) -> int:
         hints = self._read(name[:MAX_NAME]) if name else 0

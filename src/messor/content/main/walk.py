@@ -2,7 +2,8 @@
 
 It visits every node of every page, so its loop is written for speed: everything it needs is in
 locals, an element's tag is looked up once, and an element that holds only a text is read on the
-spot. It does not decide what is content.
+spot. What happens less often than once per node is left to methods. It does not decide what is
+content.
 """
 
 from __future__ import annotations
@@ -49,9 +50,14 @@ _MARKS = {
 _PASSED_OVER: Final = 0
 _BREAKS: Final = 1
 _HOLDS_ALL: Final = 2
-_BOX: Final = 3
-_INLINE: Final = 4
-_MARK: Final = 5
+_APART: Final = 3  # an inline element that is a box because of its hints
+_BOX: Final = 4
+_INLINE: Final = 5
+_MARK: Final = 6
+# How a box was opened; positive numbers count the nodes that were read with it.
+_READ: Final = 0
+_ENTERED: Final = -1
+_LAST: Final = -2
 
 _Role = tuple[int, str, int]  # effect; kind of block or mark; hints
 _CUSTOM: _Role = (_BOX, "", 0)
@@ -72,47 +78,54 @@ def read_layout(
 ) -> Layout:
     """Return the boxes and blocks of a page or part of it; `whole` includes its frame."""
     lists = lists or Lists()
-    walk = _Walk(lists.memory.part(Names))
-    if whole:
-        walk.run(root, _WHOLE, None)  # items are remembered without any frame inside them
-    else:
-        walk.run(root, _FRAMED, lists)
+    roles, known = (_WHOLE, None) if whole else (_FRAMED, lists)  # items hold no frame
+    walk = _Walk(root, roles, lists.memory.part(Names), known)
+    walk.run(root)
     walk.layout.blocks.sizes = list(map(len, walk.layout.blocks.texts))
     return walk.layout
 
 
 class _Walk:
-    """The state of a walk; what the loop changes at every node is local to it."""
+    """The state of a walk: the layout so far, and the block that is being read."""
 
-    __slots__ = ("_begun", "_blocks", "_names", "_open", "_within", "layout")
+    __slots__ = (
+        "_begun", "_box_hints", "_boxes", "_declared", "_items", "_linked", "_marks", "_names", "_open",
+        "_pieces", "_roles", "_spans", "_texts", "_within", "is_full", "layout",
+    )  # fmt: skip
 
-    def __init__(self, names: Names) -> None:
-        self._names = names
+    def __init__(
+        self,
+        root: Document | Element,
+        roles: dict[str, _Role],
+        names: Names,
+        lists: Lists | None,
+    ) -> None:
         self.layout = Layout()
-        self._blocks = self.layout.blocks
+        self.is_full = False
+        self._boxes = self.layout.boxes
+        self._texts = self.layout.blocks.texts
+        self._roles = roles
+        self._names = names
+        self._declared, self._box_hints, self._spans = declared_hints(root, names)
+        self._items = Items(self.layout, lists)
         self._open: list[tuple[str, str]] = []  # open marks, outermost first
         self._begun: list[int] = []  # the pieces they start with
         self._within = dict.fromkeys(_MARKS.values(), 0)  # number of open marks of each kind
+        self._pieces: list[str] = []
+        self._linked = 0  # characters of them inside links
+        self._marks: list[Mark] = []
 
-    def run(self, root: Document | Element, roles: dict[str, _Role], lists: Lists | None) -> None:  # noqa: C901, PLR0912, PLR0915 - a call per node would cost more than the work itself
+    def run(self, root: Document | Element) -> None:  # noqa: C901, PLR0912, PLR0915 - a page's innermost loop
         """Visit all nodes without recursion, so that depth uses no stack."""
-        declared, box_hints, spanned = declared_hints(root, self._names)
-        boxes, blocks = self.layout.boxes, self.layout.blocks
-        tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
-        hints_of, texts, add = boxes.hints, blocks.texts, self._add
-        kinds_of, boxes_of, linked_of = blocks.kinds, blocks.boxes, blocks.linked
-        open_, within, names, role_of = self._open, self._within, self._names, roles.get
-        items = Items(self.layout, lists)
-        reading = items.reading
+        role_of, names, declared = self._roles.get, self._names, self._declared
+        within, reading, end_block = self._within, self._items.reading, self._end_block
+        boxes, texts = self._boxes, self._texts
+        tags, parents, ends = boxes.tags, boxes.parents, boxes.ends
+        pieces = self._pieces
         box, kind = 0, ""
-        pieces: list[str] = []
-        marks: list[Mark] = []
-        linked = 0
-        broken = False  # whether the last node was a line break
-        full = False
         nodes: Iterator[Any] = iter([root]) if isinstance(root, Element) else iter(root)
         above: list[tuple[Iterator[Any], int, str]] = []
-        while not full:
+        while not self.is_full:
             for node in nodes:
                 type_ = type(node)  # final classes: `type() is` is faster than isinstance()
                 if type_ is Text:
@@ -121,95 +134,33 @@ class _Walk:
                     tag = node.tag
                     role, made, hints = role_of(tag) or (_CUSTOM if "-" in tag else _PLAIN)
                     if role <= _BREAKS:
-                        if role == _PASSED_OVER:
-                            continue
-                        # One ends a line, two in a row end a paragraph.
-                        if broken:
-                            add(box, kind, pieces, linked, marks)
-                            pieces, linked, marks, broken = [], 0, [], False
+                        if role == _BREAKS and pieces:
+                            pieces = self._break(box, kind)
                             if len(texts) >= MAX_BLOCKS:
-                                full = True
                                 break
-                        elif pieces:
-                            pieces.append(BREAK)
-                            broken = True
                         continue
-                    size = len(node)
-                    if size == 1:
-                        only = node[0]
-                        # From here on, 1 marks elements that hold only a text.
-                        if type(only) is not Text:
-                            size = 2
-                    if role <= _BOX:
-                        if pieces:
-                            add(box, kind, pieces, linked, marks)
-                            pieces, linked, marks, broken = [], 0, [], False
-                        is_plain = not (open_ or marks)  # no mark continues inside it
-                        if role == _BOX:
-                            if tag == "li" and reading:
-                                if is_plain:
-                                    passed = items.recall(node, box)
-                                    if passed:
-                                        next(islice(nodes, passed - 1, passed - 1), None)
-                                        continue
-                                else:
-                                    reading.clear()  # text before an item changes how it is read
-                            name = node.attr("class")
-                            if name:
-                                hints |= names[name]
-                            if node in box_hints:
-                                hints |= box_hints[node]
-                    elif role == _INLINE:
+                    if role == _INLINE:
                         hints = names[node.attr("class")]
                         if node in declared:
                             hints |= declared[node]
                         if hints & APART:
-                            role = _BOX
-                            if pieces:
-                                add(box, kind, pieces, linked, marks)
-                                pieces, linked, marks, broken = [], 0, [], False
-                            is_plain = not (open_ or marks)
+                            role = _APART
                     if role <= _BOX:
-                        number, start = len(tags), len(texts)
-                        tags.append(tag)
-                        parents.append(box)
-                        starts.append(start)
-                        if hints:
-                            hints_of[number] = hints
-                        if spanned and node in spanned:
-                            boxes.spans[number] = spanned[node]
-                        full = number >= _LAST_BOX or start >= MAX_BLOCKS
-                        if size <= 1 and not full:
-                            data = only.data if size else ""
-                            if not data or data.isspace():
-                                ends.append(start)
-                                continue
-                            ends.append(start + 1)
-                            if is_plain and made != "pre" and kind != "pre":
-                                # Same as adding it, with nothing to join.
-                                kinds_of.append(made or kind)
-                                boxes_of.append(number)
-                                linked_of.append(0)
-                                texts.append(
-                                    collapsed(data) if len(data) >= LONG else " ".join(data.split())
-                                )
-                            else:
-                                size = len(data) if within["a"] else 0
-                                add(number, made or kind, [data], size, marks)
-                                marks = []
-                            if start + 1 >= MAX_BLOCKS:
-                                full = True
-                                break
+                        if pieces:
+                            pieces = end_block(box, kind)
+                        passed = self._open_box(node, tag, role, made or kind, box, hints)
+                        if passed == _READ:
                             continue
-                        ends.append(start)
-                        if tag in LISTS and is_plain and items.recall_list(node, number):
-                            ends[number] = len(texts)
+                        if passed > 0:
+                            next(islice(nodes, passed - 1, passed - 1), None)
                             continue
-                        above.append((nodes, _BOX, kind))
-                        nodes = iter(node)
-                        box, kind = number, made or kind
+                        if passed == _ENTERED:
+                            above.append((nodes, _BOX, kind))
+                            nodes = iter(node)
+                            box, kind = len(tags) - 1, made or kind
                         break
-                    if size > 1:
+                    size = len(node)
+                    if size > 1 or (size and type(only := node[0]) is not Text):
                         if role == _MARK:
                             self._begin(made, len(pieces), node)
                         above.append((nodes, role, made))
@@ -217,15 +168,7 @@ class _Walk:
                         break
                     data = only.data if size else ""
                     if role == _MARK and not within[made]:
-                        place = len(pieces)
-                        if data and not data.isspace():
-                            pieces.append(data)
-                            broken = False
-                            if made == "a" or within["a"]:
-                                linked += len(data)
-                        elif data and pieces:
-                            pieces.append(" ")
-                        marks.append((place, len(pieces), made, _value(made, node)))
+                        self._add_marked(made, data, node)
                         continue
                     if not size:
                         continue
@@ -233,9 +176,8 @@ class _Walk:
                     continue
                 if not data.isspace():
                     pieces.append(data)
-                    broken = False
                     if within["a"]:
-                        linked += len(data)
+                        self._linked += len(data)
                 elif pieces:
                     pieces.append(" ")
             else:
@@ -244,23 +186,101 @@ class _Walk:
                 nodes, role, made = above.pop()
                 if role == _BOX:
                     if pieces:
-                        add(box, kind, pieces, linked, marks)
-                        pieces, linked, marks, broken = [], 0, [], False
+                        pieces = end_block(box, kind)
                     ends[box] = len(texts)
                     if reading and reading[-1][0] == box:
-                        if marks:
-                            reading.clear()  # later blocks would miss them
-                        else:
-                            items.remember()
+                        self._end_list()
                     box, kind = parents[box], made
-                    full = len(texts) >= MAX_BLOCKS
                 elif role == _MARK:
-                    self._end(made, len(pieces), marks)
-        if pieces:
-            add(box, kind, pieces, linked, marks)
-        while box >= 0:
-            ends[box] = len(texts)
-            box = parents[box]
+                    self._end(made, len(pieces))
+        self._finish(box, kind)
+
+    def _open_box(  # noqa: C901, PLR0917 - called for every box
+        self, node: Element, tag: str, role: int, kind: str, parent: int, hints: int
+    ) -> int:
+        """Add a box and, if it holds only a text, its block.
+
+        Returns whether it was _READ, was _ENTERED or is the _LAST, or the number of nodes that were
+        read with it.
+        """
+        boxes, texts = self._boxes, self._texts
+        is_plain = not (self._open or self._marks)  # no mark continues inside it
+        if role == _BOX:
+            if tag == "li" and self._items.reading:
+                if not is_plain:
+                    self._items.reading.clear()  # text before an item changes how it is read
+                elif passed := self._items.recall(node, parent):
+                    return passed
+            name = node.attr("class")
+            if name:
+                hints |= self._names[name]
+            if node in self._box_hints:
+                hints |= self._box_hints[node]
+        number, start = len(boxes.tags), len(texts)
+        boxes.tags.append(tag)
+        boxes.parents.append(parent)
+        boxes.starts.append(start)
+        boxes.ends.append(start)
+        if hints:
+            boxes.hints[number] = hints
+        if self._spans and node in self._spans:
+            boxes.spans[number] = self._spans[node]
+        if number >= _LAST_BOX or start >= MAX_BLOCKS:
+            self.is_full = True
+            return _ENTERED
+        size = len(node)
+        if size > 1 or (size and type(only := node[0]) is not Text):
+            if tag in LISTS and is_plain and self._items.recall_list(node, number):
+                boxes.ends[number] = len(texts)
+                return _READ
+            return _ENTERED
+        data = only.data if size else ""  # type: ignore[attr-defined]
+        if not data or data.isspace():
+            return _READ
+        boxes.ends[number] = start + 1
+        self._add_only(number, kind, data, is_plain=is_plain)
+        self.is_full = start + 1 >= MAX_BLOCKS
+        return _LAST if self.is_full else _READ
+
+    def _add_only(self, box: int, kind: str, data: str, *, is_plain: bool) -> None:
+        """Add the only text of a box as a block."""
+        if not is_plain or kind == "pre":
+            self._add(box, kind, [data], len(data) if self._within["a"] else 0, self._marks)
+            self._marks = []
+            return
+        blocks = self.layout.blocks  # the same, with nothing to join
+        blocks.kinds.append(kind)
+        blocks.boxes.append(box)
+        blocks.linked.append(0)
+        blocks.texts.append(collapsed(data) if len(data) >= LONG else " ".join(data.split()))
+
+    def _end_list(self) -> None:
+        """Remember the items of a list, unless a mark continues behind it."""
+        if self._marks:
+            self._items.reading.clear()  # later blocks would miss them
+        else:
+            self._items.remember()
+
+    def _break(self, box: int, kind: str) -> list[str]:
+        """Read a line break: one ends a line, two in a row end a paragraph."""
+        pieces = self._pieces
+        last = next((piece for piece in reversed(pieces) if piece != " "), "")
+        if last != BREAK:
+            pieces.append(BREAK)
+            return pieces
+        return self._end_block(box, kind)
+
+    def _add_marked(self, mark: str, data: str, element: Element) -> None:
+        """Add the only text of an element that marks it."""
+        pieces = self._pieces
+        place = len(pieces)
+        if data and not data.isspace():
+            pieces.append(data)
+            if mark == "a" or self._within["a"]:
+                self._linked += len(data)
+        elif data and pieces:
+            pieces.append(" ")
+        self._marks.append((place, len(pieces), mark, _value(mark, element)))
 
     def _begin(self, mark: str, place: int, element: Element) -> None:
         if not self._within[mark]:  # a nested mark of the same kind adds nothing
@@ -268,13 +288,20 @@ class _Walk:
             self._begun.append(place)
         self._within[mark] += 1
 
-    def _end(self, mark: str, place: int, marks: list[Mark]) -> None:
+    def _end(self, mark: str, place: int) -> None:
         self._within[mark] -= 1
         if not self._within[mark]:
-            marks.append((self._begun.pop(), place, *self._open.pop()))
+            self._marks.append((self._begun.pop(), place, *self._open.pop()))
+
+    def _end_block(self, box: int, kind: str) -> list[str]:
+        """Add the block that was read; returns the pieces of the next one."""
+        self._add(box, kind, self._pieces, self._linked, self._marks)
+        self._pieces, self._linked, self._marks = [], 0, []
+        self.is_full = len(self._texts) >= MAX_BLOCKS
+        return self._pieces
 
     def _add(self, box: int, kind: str, pieces: list[str], linked: int, marks: list[Mark]) -> None:
-        """End the block and start the next with the marks still open."""
+        """Add a block; marks still open continue in the next one."""
         joined = "".join(pieces)
         text = _as_written(joined) if kind == "pre" else collapsed(joined)
         if self._open:
@@ -282,13 +309,22 @@ class _Walk:
                 marks.append((start, len(pieces), *mark))
             self._begun = [0] * len(self._open)
         if text:
-            blocks = self._blocks
+            blocks = self.layout.blocks
             if marks:
                 blocks.markup[len(blocks.texts)] = (pieces, marks)
             blocks.kinds.append(kind)
             blocks.boxes.append(box)
             blocks.texts.append(text)
             blocks.linked.append(min(linked, len(text)) if linked else 0)
+
+    def _finish(self, box: int, kind: str) -> None:
+        """End the last block and all boxes that are still open."""
+        if self._pieces:
+            self._end_block(box, kind)
+        boxes, end = self.layout.boxes, len(self.layout.blocks.texts)
+        while box >= 0:
+            boxes.ends[box] = end
+            box = boxes.parents[box]
 
 
 def _value(mark: str, element: Element) -> str:

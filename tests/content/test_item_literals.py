@@ -9,7 +9,7 @@ import pytest
 from messor.content import items
 from messor.content.items import _Script, json_items
 from messor.content.page import ParsedPage
-from messor.content.structured.json_text import JsonLiteral
+from messor.content.structured.json_ld import JsonLiteral
 
 PIECES = (
     '"name": "Lamp"', '"name":"Lamp"', '"name" : "Lamp"', '"name": Lamp', '"name": 5', '"name": "5"',

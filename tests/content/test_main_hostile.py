@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from messor.content.main import read_main
 from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES
-from messor.content.main.declared import read_declared
+from messor.content.main.headline import read_declared
 from messor.content.main.hints import MAX_NAME, Names
 from messor.content.main.walk import read_layout
 from messor.web.html import TooComplexError

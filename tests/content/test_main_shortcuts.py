@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from messor.content.main import hints, read_main
 from messor.content.main.blocks import collapsed
-from messor.content.main.phrases import _is_phrase, is_aside
+from messor.content.main.keep import _is_phrase, is_aside
 from messor.content.main.weigh import _BOILERPLATE, _is_boilerplate
 
 HINTS = [1 << place for place in range(hints.WHOLE_BODY.bit_length())]

@@ -12,7 +12,7 @@ from messor.content.main import read_main
 from messor.content.main.blocks import BREAK, Layout, collapsed
 from messor.content.main.hints import NAVIGATION, Names
 from messor.content.main.items import RememberedItems
-from messor.content.main.phrases import is_aside
+from messor.content.main.keep import is_aside
 from messor.content.main.walk import read_layout
 from messor.content.memory import Memory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from messor.content.marked import AUTHORS, BYLINES, CRUMBS, marked
+from messor.content.bylines import AUTHORS, BYLINES, CRUMBS, marked
 from tests.content.views import view
 
 PAGE = (

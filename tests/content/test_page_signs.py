@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messor.content import page_signs
-from messor.content.body import body_of
 from messor.content.dates import fold
 from messor.content.memory import Memory
 from messor.content.page_signs import read_signs
@@ -90,12 +89,12 @@ def test_prices_are_counted_by_lines_whether_they_are_known_or_not() -> None:
 
 def test_the_body_is_what_is_outside_of_navigation_and_footer() -> None:
     page = view("<nav>a</nav><header>bc</header><p>def</p><footer>g</footer><aside>h</aside>")
-    body = body_of(page)
+    body = page.body
     assert (body.texts, body.sizes) == (["bc", "def", "h"], [2, 3, 1])
     assert len(body.firsts) == 3
-    assert body_of(page) is body
+    assert page.body is body
 
 
 def test_a_page_without_lines_has_an_empty_body() -> None:
-    assert body_of(view("")).texts == []
+    assert view("").body.texts == []
     assert _reasons("https://a.test/x", "") == []

@@ -21,8 +21,13 @@ from messor.content.structured.items import (
     read_items,
     text_content,
 )
-from messor.content.structured.json_ld import nodes, read_json_ld, types_of
-from messor.content.structured.json_text import raw_object, read_json_values
+from messor.content.structured.json_ld import (
+    nodes,
+    raw_object,
+    read_json_ld,
+    read_json_values,
+    types_of,
+)
 from messor.content.structured.meta import read_metas, read_opengraph
 from tests.content.views import CORPORA
 

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from messor.content import visible_lines
 from messor.content.lines import lines_of
-from messor.content.lists import MAX_ITEM
+from messor.content.lists import MAX_ITEM, RememberedLines
 from messor.content.memory import MAX_ENTRIES, Memory
 from messor.content.spans import SourceText
-from messor.content.visible_items import RememberedLines
 from messor.content.visible_lines import holder_of
 from tests.content.rereading import LIST, assert_reads_the_same_again
 from tests.content.views import view

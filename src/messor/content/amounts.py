@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 
 from messor.content.evidence import NORMALISERS
-from messor.content.lines import Line
+from messor.content.lines import SEAM, WALL, Line
 from messor.content.money import currency_code, parse_price
-from messor.content.seams import SEAM, WALL
 
 # Multiplier words in lower case. A letter next to another, as in "Kč" or "m²", is not one.
 _THOUSAND = "thousand|tausend|tsd|mille|mila|mil|tys|tis|тысяч[аи]?|тыс|тис"

@@ -8,11 +8,13 @@ page cannot become a field. Finding quotes is the job of `spans`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from messor.content.plain import from_html, from_json, one_space
+from messor.core.lazy import lazy
 from messor.web.text import storable
 
 # Converts plain text to a JSON value; None if the text contains no such value.
@@ -128,3 +130,28 @@ def _text(limit: int) -> Normaliser:
 
 NORMALISERS.add("text", _text(500))
 NORMALISERS.add("long_text", _text(MAX_QUOTE))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A quote from one place of a page: `source` is html, meta, microdata, rdfa or json_ld."""
+
+    source: str
+    quote: str
+    path: str = ""
+
+    @lazy
+    def text(self) -> str:
+        undo = from_json if self.source in JSON_SOURCES else from_html
+        return one_space(undo(self.quote[:MAX_QUOTE]))
+
+    def field(self, normaliser: str = "text", confidence: float = 0.9) -> EvidencedField | None:
+        """Return the field the passage supports, or None."""
+        return make_field(
+            self.source, normaliser, self.quote, confidence=confidence, path=self.path
+        )
+
+
+def fields(**found: EvidencedField | None) -> dict[str, EvidencedField]:
+    """Return only the supported fields."""
+    return {name: field for name, field in found.items() if field is not None}

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+from messor.content.evidence import Passage
 from messor.content.page import ParsedPage
-from messor.content.passages import Passage
 from messor.content.structured import items as structured
 from messor.core.lazy import lazy
 

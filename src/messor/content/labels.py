@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from turbohtml import Element
 
 from messor.content.dates import fold
+from messor.content.evidence import Passage
 from messor.content.lines import Line
-from messor.content.passages import Passage
 from messor.content.view import PageView
 
 MAX_LABEL = 60

@@ -3,12 +3,17 @@
 A line knows its element and its first text node, so its literal quote can be cut out of the source
 when a record needs it, and costs nothing otherwise. `visible_lines` finds the lines; use it
 directly if only their texts are needed.
+
+A line joins the texts of inline elements, as people read them. A seam is where one of them ends and
+another begins. A number lies within one text: "model 1" in a link and "20.90" next to it are two
+numbers. So patterns get a line whose seams they cannot cross where they should not; its characters
+keep their positions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from operator import attrgetter
@@ -16,11 +21,11 @@ from typing import cast
 
 from turbohtml import Element, Node, Text
 
-from messor.content import seams
-from messor.content.seams import Piece
 from messor.content.spans import SourceText
 from messor.content.visible_lines import INLINE, UNSEEN, VisibleLines, first_text, holder_of
 
+SEAM = "\x1f"  # matches \s, but not the space within a number
+WALL = "|"
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 _DIGIT = re.compile(r"\d")
@@ -32,6 +37,55 @@ _FOREIGN_DIGITS = (b"\xd9", b"\xdb", b"\xdf", b"\xe0", b"\xe1", b"\xea", b"\xef"
 _Step = Callable[[Node], Node | None]
 _next: _Step = attrgetter("next_sibling")
 _previous: _Step = attrgetter("previous_sibling")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One of the text pieces of a line."""
+
+    text: str
+    link: object  # the link around it, None outside links
+
+
+def fenced(text: str, pieces: Iterable[Piece]) -> str:
+    """Return a line with SEAM for each space between two pieces, WALL for one between two digits."""
+    return _marked(text, [place for place, _ in _seams(text, pieces)], soft=SEAM)
+
+
+def walled(text: str, pieces: Iterable[Piece]) -> str:
+    """Return a line with WALL for a space between two digits of which only one is in a link."""
+    return _marked(text, [place for place, at_link in _seams(text, pieces) if at_link], soft=" ")
+
+
+def _marked(text: str, places: list[int], soft: str) -> str:
+    found = list(text)
+    for place in places:
+        digits = text[place - 1 : place].isdigit() and text[place + 1 : place + 2].isdigit()
+        found[place] = WALL if digits else soft
+    return "".join(found)
+
+
+def _seams(text: str, pieces: Iterable[Piece]) -> list[tuple[int, bool]]:
+    """Return the spaces of a line between two pieces, and whether a link ends or starts there.
+
+    White space was collapsed, so positions are found by counting all other characters.
+    """
+    ends: dict[int, bool] = {}
+    size = 0
+    before: Piece | None = None
+    for piece in pieces:
+        if before is not None:
+            ends[size] = piece.link is not before.link
+        size += sum(map(len, piece.text.split()))
+        before = piece
+    found: list[tuple[int, bool]] = []
+    passed = 0
+    for place, character in enumerate(text):
+        if character != " ":
+            passed += 1
+        elif passed in ends:
+            found.append((place, ends[passed]))
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -62,13 +116,13 @@ class Line:
     def fenced(self) -> str:
         """The text with its seams marked, for number patterns; its length is unchanged."""
         if self._fenced is None:
-            self._fenced = seams.fenced(self.text, self._pieces())
+            self._fenced = fenced(self.text, self._pieces())
         return self._fenced
 
     @property
     def walled(self) -> str:
         """The text with walls where a number in a link meets another number."""
-        return seams.walled(self.text, self._pieces())
+        return walled(self.text, self._pieces())
 
     def _pieces(self) -> list[Piece]:
         """Return the text pieces of the line."""

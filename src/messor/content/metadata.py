@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 from turbohtml import Element
 
-from messor.content.body import body_of
-from messor.content.bylines import authors, modified, published, written_items
+from messor.content.bylines import CRUMBS, authors, marked, modified, published, written_items
 from messor.content.items import PageItem
 from messor.content.languages import written_in
-from messor.content.marked import CRUMBS, marked
 from messor.content.plain import one_space
 from messor.content.view import PageView
 from messor.web.text import one_line, storable
@@ -195,7 +193,7 @@ def _language(page: PageView) -> str:
 def _running_text(page: PageView) -> str:
     """Return enough of the longer lines to detect a language."""
     text = ""
-    body = body_of(page)
+    body = page.body
     for line, size in zip(body.texts, body.sizes, strict=True):
         if size > _SENTENCE:
             text += f"{line}\n"

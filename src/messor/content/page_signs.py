@@ -11,14 +11,13 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
-from messor.content.body import BodyLines, body_of
+from messor.content.bylines import BYLINES, marked
 from messor.content.dates import fold
 from messor.content.lines import read_marks
-from messor.content.marked import BYLINES, marked
 from messor.content.memory import Memory
 from messor.content.plain import one_space
 from messor.content.view import PageView
-from messor.content.visible_lines import holder_of
+from messor.content.visible_lines import BodyLines, holder_of
 from messor.core.words import load, phrases
 from messor.frontier.categories import categorise
 
@@ -306,7 +305,7 @@ def _priced(texts: Collection[str]) -> dict[str, bool]:
 
 
 def _read_layout(page: PageView, signs: Signs) -> None:
-    body = body_of(page)
+    body = page.body
     long = _long(body)
     prices = _prices([text for text in body.texts if len(text) < _SHORT], page.memory)
     questions = _questions(body)

@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 import phonenumbers
 
 from messor.content.dates import fold
-from messor.content.lines import Line
-from messor.content.seams import SEAM
+from messor.content.lines import SEAM, Line
 from messor.content.view import PageView
 
 _STREET = re.compile(

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 from turbohtml import Element
 
 from messor.content.dates import fold
+from messor.content.evidence import Passage
 from messor.content.items import PageItem, json_items, tree_items
 from messor.content.lines import Line, lines_of, read_marks
 from messor.content.lists import Lists
 from messor.content.memory import Memory
 from messor.content.page import ParsedPage
-from messor.content.passages import Passage
 from messor.content.plain import one_space
-from messor.content.visible_lines import VisibleLines, read_visible_lines
+from messor.content.visible_lines import BodyLines, VisibleLines, read_visible_lines
 from messor.core.lazy import lazy
 from messor.web.urls import parse
 
@@ -112,6 +112,11 @@ class PageView:
     def visible_lines(self) -> VisibleLines:
         """The visible text as columns, without line objects."""
         return read_visible_lines(self.document, self.lists)
+
+    @lazy
+    def body(self) -> BodyLines:
+        """The lines outside navigation and footer."""
+        return BodyLines(self.visible_lines)
 
     @lazy
     def lines(self) -> list[Line]:

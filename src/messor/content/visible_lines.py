@@ -13,9 +13,8 @@ from typing import cast
 from turbohtml import Document, Element, Node, Text
 
 from messor.content.lists import TAGS as LISTS
-from messor.content.lists import Lists
-from messor.content.spaces import has_plain_spaces
-from messor.content.visible_items import First, ItemLines
+from messor.content.lists import First, ItemLines, Lists
+from messor.content.plain import has_plain_spaces
 
 MAX_LINES = 20_000
 MAX_LINE = 20_000
@@ -35,6 +34,7 @@ UNSEEN = frozenset(
     )
 )  # fmt: skip
 _REGIONS = frozenset(("nav", "footer", "header", "aside"))
+_AROUND = ("nav", "footer")
 _LISTED = LISTS | {"li"}
 _SPECIAL = UNSEEN | _REGIONS | _LISTED
 # Up to this length, a line is rebuilt with each text added to it.
@@ -71,6 +71,18 @@ class VisibleLines:
                 texts += self.texts[start:end]
                 firsts += self.firsts[start:end]
         return texts, firsts
+
+
+class BodyLines:
+    """The body of a page: its lines outside navigation and footer, where each begins (as in
+    `VisibleLines.firsts`), and their lengths in characters.
+    """
+
+    __slots__ = ("firsts", "sizes", "texts")
+
+    def __init__(self, visible: VisibleLines) -> None:
+        self.texts, self.firsts = visible.outside(_AROUND)
+        self.sizes = list(map(len, self.texts))
 
 
 def first_text(first: First) -> Node:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from messor.content.flags import PageFlag, read_flags
 from messor.content.main import MainContent, read_main
 from messor.content.memory import Memory
 from messor.content.metadata import Metadata, read_metadata
-from messor.content.page_type import OTHER, PageType, page_type
+from messor.content.page_type import OTHER, PageFlag, PageType, page_type, read_flags
 from messor.content.records import Record
 from messor.content.validation import Rejected, validated
 from messor.content.view import PageView

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from messor.content.evidence import EvidencedField
+from messor.content.evidence import EvidencedField, Passage
 from messor.content.items import PageItem
-from messor.content.passages import Passage
 from messor.content.records import Record
 
 PARSER = "generic"

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from messor.content import phones
 from messor.content.dates import fold
-from messor.content.evidence import EvidencedField
+from messor.content.evidence import EvidencedField, Passage
 from messor.content.items import PageItem
 from messor.content.kinds.build import LINKED, STATED, VISIBLE, distinct, make, property_field
 from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.visible_contacts import KIND, MAX_CONTACTS, visible_contacts
 from messor.content.links import read_network
 from messor.content.page_type import page_type
-from messor.content.passages import Passage
 from messor.content.places import country_of
 from messor.content.records import Record
 from messor.content.schemas.base import AddressFields, Email, Link, Phone, Stated, Text

@@ -6,13 +6,13 @@ import re
 from typing import Literal
 
 from messor.content.dates import fold
+from messor.content.evidence import Passage
 from messor.content.hours import is_day, read_days, read_hours, statements
 from messor.content.items import PageItem
 from messor.content.kinds.build import STATED, VISIBLE, distinct, field_of, make, property_field
 from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.line_hints import times_of
 from messor.content.lines import Line
-from messor.content.passages import Passage
 from messor.content.records import Record
 from messor.content.schemas.base import Day, FieldsModel, Stated, Strict, Time
 from messor.content.view import PageView

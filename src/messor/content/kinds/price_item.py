@@ -11,17 +11,15 @@ from dataclasses import dataclass
 
 from messor.content.amounts import money_in
 from messor.content.dates import fold
-from messor.content.evidence import NORMALISERS
+from messor.content.evidence import NORMALISERS, Passage
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, field_of, make, property_field
 from messor.content.kinds.declaration import RecordKind
-from messor.content.lines import Line
+from messor.content.lines import SEAM, Line
 from messor.content.page_type import page_type
-from messor.content.passages import Passage
 from messor.content.products import normalise as _  # noqa: F401 - registers shown_amount
 from messor.content.records import Record
 from messor.content.schemas.base import Amount, Currency, FieldsModel, Stated, Text
-from messor.content.seams import SEAM
 from messor.content.view import PageView
 
 KIND = "price_item"

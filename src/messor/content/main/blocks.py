@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from messor.content.spaces import has_plain_spaces
+from messor.content.plain import has_plain_spaces
 
 # Content beyond these limits is not read.
 MAX_BLOCKS = 20_000

@@ -12,14 +12,11 @@ from turbohtml import Document, Element
 
 from messor.content.lists import Lists
 from messor.content.main import hints
-from messor.content.main.anchor import follow_body
 from messor.content.main.blocks import Layout
-from messor.content.main.choose import choose_root
-from messor.content.main.declared import Declared, read_declared
-from messor.content.main.headline import find_headline, has_dateline
+from messor.content.main.choose import choose_root, follow_body
+from messor.content.main.headline import Declared, find_headline, has_dateline, read_declared
 from messor.content.main.inline import escape
-from messor.content.main.keep import keep_article
-from messor.content.main.page import keep_page
+from messor.content.main.keep import keep_article, keep_page
 from messor.content.main.render import render
 from messor.content.main.walk import read_layout
 from messor.content.main.weigh import Weights, weigh

@@ -14,13 +14,13 @@ from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
 from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.products.choose import chosen_fields
+from messor.content.products.headings import likeness, words_of
 from messor.content.products.judge import (
     MIN_CONFIDENCE,
     may_sell,
     product_confidence,
     published_confidence,
 )
-from messor.content.products.likeness import likeness, words_of
 from messor.content.products.numbers import read_numbers
 from messor.content.products.parts import (
     read_images,

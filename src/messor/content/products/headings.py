@@ -1,18 +1,32 @@
-"""The heading that names the subject of a page: the one most similar to its titles."""
+"""Similarity of names, and the heading that names a page's subject: the one most like its titles."""
 
 from __future__ import annotations
 
+import re
+
 from turbohtml import Document, Element
 
-from messor.content.products.likeness import likeness, words_of
 from messor.content.products.texts import Texts
 
+_WORD = re.compile(r"\w+")
+_LONGEST = 400
 MAX_HEADINGS = 60
 
 _FIRST_RANK = 0.4
 _MAX_SCORE = 1.0 + _FIRST_RANK  # maximum similarity
 
 Named = tuple[Element | None, frozenset[str]]  # a heading and its words
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()[:_LONGEST]))
+
+
+def likeness(name: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of the shorter name's words that both have, 0 to 1."""
+    if not name or not other:
+        return 0.0
+    return len(name & other) / min(len(name), len(other))
 
 
 def heading_of(document: Document, texts: Texts, titles: list[str]) -> Named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from messor.content.evidence import EvidencedField
-from messor.content.products.likeness import likeness, words_of
+from messor.content.products.headings import likeness, words_of
 from messor.content.products.survey import Survey, path_of
 from messor.content.products.things import PRODUCT_TYPES, PublishedThing, offers_of
 from messor.content.products.words import CART_WORDS

@@ -9,7 +9,7 @@ from turbohtml import Element
 from messor.content.evidence import EvidencedField, make_field
 from messor.content.page import ParsedPage
 from messor.content.products.choose import agreed
-from messor.content.products.likeness import likeness, words_of
+from messor.content.products.headings import likeness, words_of
 from messor.content.products.pool import CandidatePool
 from messor.content.products.published import read_offer, read_offering, read_thing
 from messor.content.products.things import PublishedThing

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from messor.content.page import ParsedPage
-from messor.content.products.likeness import likeness, words_of
+from messor.content.products.headings import likeness, words_of
 from messor.content.products.numbers import address_numbers
 from messor.content.products.pool import CandidatePool, quote_json
 from messor.content.products.survey import Survey
-from messor.content.structured.json_ld import nodes
-from messor.content.structured.json_text import raw_json, raw_object, read_json_values
+from messor.content.structured.json_ld import nodes, raw_json, raw_object, read_json_values
 
 MAX_SCRIPTS = 200
 MAX_TOTAL = 3 * 1024 * 1024

@@ -1,7 +1,13 @@
-"""JSON-LD: items that a page describes in scripts, with flattened graphs."""
+"""JSON-LD: items that a page describes in scripts, with flattened graphs, and lenient JSON parsing.
+
+Comments, trailing commas, wrappers and control characters are tolerated. With `literal`, numbers
+stay as written, so that a value can be found again in the page.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +15,128 @@ from typing import Any
 from turbohtml import Document, Element
 
 from messor.content.spans import SourceText
-from messor.content.structured.json_text import read_json_values
 
+MAX_VALUES = 200
+MAX_OBJECT = 20_000
+
+_WRAPPING = re.compile(
+    r"^\s*(?:<!--.*?-->\s*|<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)"
+    r"|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)[\s;]*$",
+    re.DOTALL,
+)
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\Z)'
+# Strings are skipped; comments and trailing commas are removed.
+_REPAIR = re.compile(
+    rf"({_STRING})|//[^\n]*|/\*(?:.*?\*/|.*)|<!--(?:.*?-->|.*)|,(?=[\s,]{{0,8}}[}}\]])",
+    re.DOTALL,
+)
+_BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.))', re.DOTALL)
+_SINGLE = r"'(?P<single>(?:[^'\\]|\\.)*+)'"
+# Strings in double and other quotes, bare keys, comments, trailing commas.
+_JS = re.compile(
+    rf"(?P<kept>{_STRING})|{_SINGLE}|(?P<key>[A-Za-z_$][\w$]{{0,60}})(?P<colon>\s{{0,20}}:)"
+    r"|//[^\n]*|/\*(?:.*?\*/|.*)|,(?=[\s,]{0,8}[}\]])",
+    re.DOTALL,
+)
+_BRACKET = re.compile(rf"{_STRING}|'(?:[^'\\]|\\.)*+'|[{{}}\[\]]", re.DOTALL)
+_BETWEEN = re.compile(r"[\s;,]*")
 MAX_SCRIPT = 1024 * 1024
 MAX_SCRIPTS = 200
 MAX_NODES = 5_000
 _MAX_DEPTH = 40
+
+
+class JsonLiteral(str):
+    """A number, true or false as written; it compares like its text."""
+
+    __slots__ = ()
+
+
+_PLAIN = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
+_LITERAL = json.JSONDecoder(
+    strict=False, parse_float=JsonLiteral, parse_int=JsonLiteral, parse_constant=lambda _: None
+)
+
+
+def read_json_values(text: str, *, literal: bool = False) -> list[Any]:
+    """Return all consecutive JSON values in a text; invalid ones are skipped."""
+    decoder = _LITERAL if literal else _PLAIN
+    text = text.strip()
+    try:
+        return [decoder.decode(text)]
+    except (ValueError, RecursionError):
+        pass
+    for attempt in (_unwrapped(text), _repaired(_unwrapped(text))):
+        values = _consecutive(attempt, decoder)
+        if values:
+            return values
+    return []
+
+
+def raw_json(text: str, at: int, *, literal: bool = True) -> tuple[Any, int] | None:
+    """Return the JSON value at a position and its end; None if there is none."""
+    try:
+        return (_LITERAL if literal else _PLAIN).raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
+def raw_object(text: str, at: int) -> tuple[Any, int] | None:
+    """Return the object literal of a script at a position, if it holds plain values only."""
+    end = _closing(text, at)
+    if end < 0:
+        return None
+    try:
+        return _LITERAL.decode(_JS.sub(_as_json, text[at:end])), end
+    except (ValueError, RecursionError):
+        return None
+
+
+def _closing(text: str, at: int) -> int:
+    """Return where the brackets opened at a position close, -1 if not within limits."""
+    depth = 0
+    for match in _BRACKET.finditer(text, at, at + MAX_OBJECT):
+        sign = match[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if depth <= 0 and sign in "}]":
+            return match.end()
+    return -1
+
+
+def _as_json(match: re.Match[str]) -> str:
+    if match["single"] is not None:
+        return json.dumps(_BAD_ESCAPE.sub(r"\1\2", match["single"]))
+    if match["key"] is not None:
+        return f'"{match["key"]}"{match["colon"]}'
+    return match[0] if match["kept"] else ""
+
+
+def _consecutive(text: str, decoder: json.JSONDecoder) -> list[Any]:
+    values: list[Any] = []
+    at = 0
+    while len(values) < MAX_VALUES:
+        match = _BETWEEN.match(text, at)
+        at = match.end() if match is not None else at
+        if at >= len(text):
+            break
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        values.append(value)
+    return values
+
+
+def _unwrapped(text: str) -> str:
+    return _WRAPPING.sub("", _WRAPPING.sub("", text)).strip()
+
+
+def _repaired(text: str) -> str:
+    return _REPAIR.sub(lambda match: _mended(match[1]) if match[1] else "", text)
+
+
+def _mended(string: str) -> str:
+    return _BAD_ESCAPE.sub(lambda match: match[0] if match[1] else match[2], string)
 
 
 @dataclass(slots=True)

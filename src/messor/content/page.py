@@ -6,10 +6,8 @@ A node without a source location (made up by the parser) has no quote. Offsets a
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
-import turbohtml
 from turbohtml import Document, Element
 
 from messor.content.memory import Memory
@@ -17,9 +15,8 @@ from messor.content.spans import SourceText
 from messor.content.structured.items import MICRODATA, RDFA, StructuredItem, Syntax, marked_items
 from messor.content.structured.json_ld import JsonLdScript, read_json_ld
 from messor.web.depth import MAX_DEPTH, is_too_deep
-from messor.web.html import MAX_CHARS, TooComplexError
+from messor.web.html import TooComplexError, check_size, parse_in_time
 
-_SAFE_CHARS = 65_536
 _CHUNK = 32_768
 _PARSE_BUDGET_SECONDS = 0.25
 
@@ -58,7 +55,7 @@ class ParsedPage:
     def scripts(self) -> list[JsonLdScript]:
         """Return the page's JSON-LD, numbers as written; read once per page."""
         if self._scripts is None:
-            self._scripts = read_json_ld(self.document, literal=True)
+            self._scripts = read_json_ld(self.document)
         return self._scripts
 
     def items(self, syntax: Syntax) -> list[StructuredItem]:
@@ -102,17 +99,8 @@ class ParsedPage:
 
 
 def _parse(html: str, *, may_die: bool) -> Document:
-    """Parse with source locations, within the limits of `web.html.parse_document`."""
-    if len(html) > MAX_CHARS:
-        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    """Parse with source locations, within limits like those of `web.html.parse_document`."""
+    check_size(html)
     if not may_die and is_too_deep(html):
         raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
-    if len(html) <= _SAFE_CHARS:
-        return turbohtml.parse(html, positions=False, source_locations=True)
-    parser = turbohtml.IncrementalParser(positions=False, source_locations=True)
-    started = time.thread_time()
-    for start in range(0, len(html), _CHUNK):
-        parser.feed(html[start : start + _CHUNK])
-        if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
-            raise TooComplexError("The page's parse tree grows out of proportion to its markup.")
-    return parser.close()
+    return parse_in_time(html, _PARSE_BUDGET_SECONDS, _CHUNK, source_locations=True)

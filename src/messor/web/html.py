@@ -79,17 +79,29 @@ def parse_document(html: str, *, bounded: bool = True, is_site_known: bool = Fal
     """Parse a page, within limits of time and memory unless its process has such limits."""
     if not bounded:
         return turbohtml.parse(html, positions=False)
-    if len(html) > MAX_CHARS:
-        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+    check_size(html)
     if is_too_deep(html, known=is_site_known):
         raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
+    return parse_in_time(html, _PARSE_BUDGET_SECONDS, _CHUNK)
+
+
+def check_size(html: str) -> None:
+    """Raise TooComplexError for a page that is too large."""
+    if len(html) > MAX_CHARS:
+        raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+
+
+def parse_in_time(
+    html: str, seconds: float, chunk: int, *, source_locations: bool = False
+) -> Document:
+    """Parse a page; a large one piecewise, as long as that takes no more CPU time than given."""
     if len(html) <= _SAFE_CHARS:
-        return turbohtml.parse(html, positions=False)
-    parser = turbohtml.IncrementalParser(positions=False)
+        return turbohtml.parse(html, positions=False, source_locations=source_locations)
+    parser = turbohtml.IncrementalParser(positions=False, source_locations=source_locations)
     started = time.thread_time()
-    for start in range(0, len(html), _CHUNK):
-        parser.feed(html[start : start + _CHUNK])
-        if time.thread_time() - started > _PARSE_BUDGET_SECONDS:
+    for start in range(0, len(html), chunk):
+        parser.feed(html[start : start + chunk])
+        if time.thread_time() - started > seconds:
             raise TooComplexError("The page's parse tree grows out of proportion to its markup.")
     return parser.close()
 

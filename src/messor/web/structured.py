@@ -2,6 +2,11 @@
 
 The result is plain JSON, as published: nothing is interpreted here. Every part is limited in size
 and depth, and unreadable parts are left out.
+
+`content.structured` reads the same markup for records, with the node of each value. The two are not
+one because of what is stored, not because of speed (0.12 ms a page each, on 206 pages): `data_hash`
+is over exactly this result, and a reader that mends malformed markup would report every page that
+has some as changed.
 """
 
 from __future__ import annotations

@@ -33,7 +33,13 @@ from messor.content.products.published import read_meta_fields, read_thing
 from messor.content.products.ranking import Ranking
 from messor.content.products.state import read_state
 from messor.content.products.survey import Survey
-from messor.content.products.things import PublishedThing, offers_of, published_things
+from messor.content.products.things import (
+    Meta,
+    PublishedThing,
+    offers_of,
+    published_things,
+    read_metas,
+)
 from messor.content.products.visible import (
     read_brands,
     read_heading,
@@ -45,7 +51,6 @@ from messor.content.products.visible import (
     read_stock_lines,
 )
 from messor.content.records import Record
-from messor.content.structured.meta import Meta, read_metas
 
 PARSER = "products"
 VERSION = "1"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from messor.content.evidence import EvidencedField
 from messor.content.products.headings import likeness, words_of
 from messor.content.products.survey import Survey, path_of
-from messor.content.products.things import PRODUCT_TYPES, PublishedThing, offers_of
+from messor.content.products.things import PRODUCT_TYPES, Meta, PublishedThing, offers_of
 from messor.content.products.words import CART_WORDS
-from messor.content.structured.meta import Meta
 
 # A page with less confidence is not a product page.
 MIN_CONFIDENCE = 0.5

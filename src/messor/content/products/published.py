@@ -11,8 +11,7 @@ from messor.content.evidence import EvidencedField
 from messor.content.money import NO_DECIMALS, THREE_DECIMALS
 from messor.content.products.normalise import currency
 from messor.content.products.pool import CandidatePool
-from messor.content.products.things import PublishedThing, offers_of
-from messor.content.structured.meta import Meta
+from messor.content.products.things import Meta, PublishedThing, offers_of
 
 # Comparison prices, and their weight as the selling price.
 _COMPARED = ("listprice", "strikethroughprice", "msrp", "srp")

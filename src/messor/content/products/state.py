@@ -85,18 +85,18 @@ def _attribute_states(page: ParsedPage) -> Iterator[tuple[str, Any]]:
         for name in _DATA:
             given = element.attr(name)
             if given and given.lstrip()[:1] in ("{", "[") and len(given) <= MAX_ATTRIBUTE:
-                for value in read_json_values(given, literal=True):
+                for value in read_json_values(given):
                     yield page.attribute(element, name), value
 
 
 def _values(text: str) -> Iterator[Any]:
     if text.lstrip()[:1] in ("{", "["):
-        yield from read_json_values(text, literal=True)
+        yield from read_json_values(text)
         return
     for match in list(_PARSED.finditer(text))[:MAX_STARTS]:
         held = raw_json(text, match.end())
         if held is not None and isinstance(held[0], str):
-            yield from read_json_values(held[0], literal=True)
+            yield from read_json_values(held[0])
     end = starts = 0
     for match in _START.finditer(text):
         if match.end() < end:

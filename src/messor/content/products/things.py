@@ -1,4 +1,4 @@
-"""Published products: JSON-LD, microdata and RDFa in one shape, a `PublishedThing`.
+"""Published products: JSON-LD, microdata and RDFa in one shape, a `PublishedThing`; and meta tags.
 
 `published` interprets their properties.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+from turbohtml import Document, Element
 
 from messor.content.page import ParsedPage
 from messor.content.products.pool import quote_json
@@ -29,6 +31,7 @@ PRODUCT_TYPES = frozenset(
         "Vehicle", "Car", "Motorcycle",
     )
 )  # fmt: skip
+MAX_METAS = 1_000
 _ZERO = re.compile(r"\D*0+(?:[.,]0+)?\D*")
 _REFERRING = frozenset(("@id", "@type"))  # the only keys of a reference node
 
@@ -203,4 +206,23 @@ def offers_of(thing: PublishedThing) -> list[PublishedThing]:
     for offer in thing.things("offers", "offer"):
         found.append(offer)
         found.extend(offer.things("offers"))
+    return found
+
+
+class Meta(NamedTuple):
+    """One meta tag with a name and content."""
+
+    name: str
+    content: str
+    element: Element
+
+
+def read_metas(document: Document) -> list[Meta]:
+    """Return the meta tags with content by lower-case property, name or itemprop."""
+    found: list[Meta] = []
+    for element in document.select("meta[content]")[:MAX_METAS]:
+        name = element.attr("property") or element.attr("name") or element.attr("itemprop")
+        if name:
+            content = (element.attr("content") or "").strip()
+            found.append(Meta(name.strip().lower(), content, element))
     return found

@@ -1,5 +1,5 @@
 """Structured data of a page as published, each value with its node.
 
-JSON-LD, microdata, RDFa Lite and meta tags, not interpreted. The reader on the fetch path
-(`web/structured.py`) only detects changes; this one also reads every value of malformed markup.
+JSON-LD, microdata and RDFa Lite, not interpreted. The reader on the fetch path (`web/structured.py`)
+detects changes and says why it is another one; this one also reads every value of malformed markup.
 """

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 from urllib.parse import urljoin
 
 from turbohtml import Document, Element
@@ -69,13 +68,6 @@ class StructuredItem:
         return [name.rstrip("/").rpartition("/")[2].rpartition(":")[2] for name in self.types]
 
 
-def read_items(
-    document: Document, base: str = "", syntax: Syntax = MICRODATA
-) -> list[StructuredItem]:
-    """Return the top-level items of a page."""
-    return [item for item in marked_items(document, base, syntax) if not item.is_within]
-
-
 def marked_items(
     document: Document,
     base: str = "",
@@ -104,43 +96,6 @@ def marked_items(
     return items
 
 
-def as_json(item: StructuredItem, *, lists: bool = True, depth: int = _MAX_DEPTH) -> dict[str, Any]:
-    """Return an item as JSON; without `lists`, single values are not wrapped in a list."""
-    found: dict[str, Any] = {}
-    if item.types:
-        found["type"] = item.types if lists or len(item.types) > 1 else item.types[0]
-    if item.id:
-        found["id"] = item.id
-    found["properties"] = {}
-    for name, values in item.properties.items():
-        plain = [
-            value.text if isinstance(value, Value) else as_json(value, lists=lists, depth=depth - 1)
-            for value in values
-            if isinstance(value, Value) or depth > 0
-        ]
-        found["properties"][name] = plain if lists or len(plain) != 1 else plain[0]
-    return found
-
-
-def flat_json(items: list[StructuredItem]) -> list[dict[str, Any]]:
-    """Return all items as a flat list, numbered by `iid`; nested ones are referenced by `iid_ref`."""
-    numbered = all_items(items)
-    numbers = {id(item): number for number, item in enumerate(numbered, 1)}
-    found: list[dict[str, Any]] = []
-    for item in numbered:
-        flat = as_json(StructuredItem(item.types, item.id, item.element))
-        flat["iid"] = numbers[id(item)]
-        flat["properties"] = {
-            name: [
-                value.text if isinstance(value, Value) else {"iid_ref": numbers[id(value)]}
-                for value in values
-            ]
-            for name, values in item.properties.items()
-        }
-        found.append(flat)
-    return found
-
-
 def all_items(items: list[StructuredItem]) -> list[StructuredItem]:
     """Return the distinct items including nested ones, outer ones first."""
     found: dict[int, StructuredItem] = {}
@@ -158,12 +113,6 @@ def all_items(items: list[StructuredItem]) -> list[StructuredItem]:
         ]
         pending.extend(reversed(inner))
     return list(found.values())
-
-
-def text_content(item: StructuredItem) -> str:
-    """Return the text of the item's element, line by line."""
-    lines = (one_space(line) for line in item.element.to_text().splitlines())
-    return "\n".join(line for line in lines if line)
 
 
 def _item(element: Element, syntax: Syntax) -> StructuredItem:

@@ -1,7 +1,7 @@
 """JSON-LD: items that a page describes in scripts, with flattened graphs, and lenient JSON parsing.
 
-Comments, trailing commas, wrappers and control characters are tolerated. With `literal`, numbers
-stay as written, so that a value can be found again in the page.
+Comments, trailing commas, wrappers and control characters are tolerated. Numbers stay
+as written, so that a value can be found again in the page.
 """
 
 from __future__ import annotations
@@ -52,31 +52,29 @@ class JsonLiteral(str):
     __slots__ = ()
 
 
-_PLAIN = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
-_LITERAL = json.JSONDecoder(
+_DECODER = json.JSONDecoder(
     strict=False, parse_float=JsonLiteral, parse_int=JsonLiteral, parse_constant=lambda _: None
 )
 
 
-def read_json_values(text: str, *, literal: bool = False) -> list[Any]:
+def read_json_values(text: str) -> list[Any]:
     """Return all consecutive JSON values in a text; invalid ones are skipped."""
-    decoder = _LITERAL if literal else _PLAIN
     text = text.strip()
     try:
-        return [decoder.decode(text)]
+        return [_DECODER.decode(text)]
     except (ValueError, RecursionError):
         pass
     for attempt in (_unwrapped(text), _repaired(_unwrapped(text))):
-        values = _consecutive(attempt, decoder)
+        values = _consecutive(attempt)
         if values:
             return values
     return []
 
 
-def raw_json(text: str, at: int, *, literal: bool = True) -> tuple[Any, int] | None:
+def raw_json(text: str, at: int) -> tuple[Any, int] | None:
     """Return the JSON value at a position and its end; None if there is none."""
     try:
-        return (_LITERAL if literal else _PLAIN).raw_decode(text, at)
+        return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
 
@@ -87,7 +85,7 @@ def raw_object(text: str, at: int) -> tuple[Any, int] | None:
     if end < 0:
         return None
     try:
-        return _LITERAL.decode(_JS.sub(_as_json, text[at:end])), end
+        return _DECODER.decode(_JS.sub(_as_json, text[at:end])), end
     except (ValueError, RecursionError):
         return None
 
@@ -111,7 +109,7 @@ def _as_json(match: re.Match[str]) -> str:
     return match[0] if match["kept"] else ""
 
 
-def _consecutive(text: str, decoder: json.JSONDecoder) -> list[Any]:
+def _consecutive(text: str) -> list[Any]:
     values: list[Any] = []
     at = 0
     while len(values) < MAX_VALUES:
@@ -120,7 +118,7 @@ def _consecutive(text: str, decoder: json.JSONDecoder) -> list[Any]:
         if at >= len(text):
             break
         try:
-            value, at = decoder.raw_decode(text, at)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
         values.append(value)
@@ -154,15 +152,15 @@ class JsonLdScript:
         return self._written
 
 
-def read_json_ld(document: Document, *, literal: bool = False) -> list[JsonLdScript]:
-    """Return the JSON-LD scripts of a page; with `literal`, numbers stay as written."""
+def read_json_ld(document: Document) -> list[JsonLdScript]:
+    """Return the JSON-LD scripts of a page; numbers stay as written."""
     found: list[JsonLdScript] = []
     for element in document.select("script[type]")[:MAX_SCRIPTS]:
         if "ld+json" not in (element.attr("type") or "").lower():
             continue
         text = element.text
         if len(text) <= MAX_SCRIPT:
-            found.append(JsonLdScript(element, _flat(read_json_values(text, literal=literal))))
+            found.append(JsonLdScript(element, _flat(read_json_values(text))))
     return found
 
 

@@ -93,14 +93,6 @@ Age = Annotated[
 ]
 
 
-def in_utc(moment: datetime) -> datetime:
-    """A time without a zone is UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-Moment = Annotated[datetime, AfterValidator(in_utc)]
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
     """One order of a list: an expression, which no listed row may have as NULL, and its type in

@@ -26,3 +26,6 @@ __all__ = [
     "Unverified",
     "model_settings",
 ]
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = ("queries",)

@@ -1,1 +1,6 @@
 """Clock, ids, masking, logs, sandbox: what every room may use."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "clock", "fresh", "full_disk", "ids", "logs", "masking", "plurals", "terminal",
+)  # fmt: skip

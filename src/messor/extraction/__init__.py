@@ -1,1 +1,7 @@
 """Continuous extraction: queue, reader processes, shadow trials, replay."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "compare", "component", "extract", "learn_corrections", "parser_failures", "parser_figures",
+    "queue", "reader_pool", "repair", "shadow_trials",
+)  # fmt: skip

@@ -1,1 +1,8 @@
 """Fetching: the address guard, HTTP, browser and services, limits and typed outcomes."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "browser", "browser.limits", "guard", "providers", "proxies.placement", "proxies.probe",
+    "proxies.proxy", "proxies.registry", "proxies.seal", "proxies.target", "queries",
+    "services.health", "services.holds", "services.identity_provider",
+)  # fmt: skip

@@ -1,1 +1,7 @@
 """What is due: pages, crawl tasks, and the links that lead to new ones."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "batch_lines", "batch_queries", "batches", "cadence", "control", "page_queries", "runs",
+    "sitemaps", "task_queries", "tasks",
+)  # fmt: skip

@@ -10,3 +10,6 @@ from messor.ingest.request import IngestRequest, Mode
 from messor.ingest.result import Ingestion
 
 __all__ = ["IngestRequest", "Ingestion", "Mode", "Progress", "ingest"]
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = ("hindsight", "ingest", "queries", "request", "result")

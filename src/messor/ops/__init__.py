@@ -1,1 +1,8 @@
 """Audits, metrics and webhooks over what was recorded; only webhooks send requests."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "archive_audit", "archive_repair", "chart", "clock_watch", "contract", "disk_watch",
+    "domain_figures", "key_rotation", "overview", "page_story", "politeness", "record_audit",
+    "report", "vitals", "webhooks.deliveries", "webhooks.dispatch", "webhooks.registry",
+)  # fmt: skip

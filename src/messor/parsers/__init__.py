@@ -5,3 +5,8 @@ from messor.parsers.protocol import Parser, Selective
 from messor.parsers.registry import GROUP, Parsers
 
 __all__ = ["BUILTIN", "GROUP", "Parser", "Parsers", "Selective"]
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "health", "output_check", "page_reading", "pins", "registry", "repairs", "scaffold", "trials",
+)  # fmt: skip

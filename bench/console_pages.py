@@ -157,7 +157,7 @@ def _api(deep: dict[str, Any]) -> list[Asked]:
         at(f"{base}/pages", cursor=PAGES.cursor_at(place_of(half), PageFilter())),
         at(f"{base}/pages", outcome="blocked"),
         at(f"{base}/pages", outcome="nothing"),
-        at(f"{base}/pages", category="product", kind="page"),
+        at(f"{base}/pages", category="products", kind="page"),
         at(f"{base}/pages", kind="render"),
         at(f"{base}/pages", q="nowhere"),
         at(f"{base}/pages", domain=LARGEST, q="nowhere"),

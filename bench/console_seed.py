@@ -96,7 +96,7 @@ PAGES = """
 INSERT INTO messor.pages (host_id, url_hash, url, found_by, found_on, depth, category, found_at)
 SELECT h.id, sha256(convert_to(u.url, 'UTF8')), u.url,
        CASE k WHEN 1 THEN 'robots' WHEN 2 THEN 'sitemap' ELSE 'link' END, NULL, least(k, 5),
-       CASE k % 7 WHEN 0 THEN 'product' WHEN 1 THEN 'article' END,
+       CASE k % 7 WHEN 0 THEN 'products' WHEN 1 THEN 'article' END,
        messor.clock() - interval '60 days' + make_interval(secs => k * 10)
   FROM (SELECT h.id, h.host, row_number() OVER (ORDER BY h.id) AS n FROM messor.hosts h) h
  CROSS JOIN LATERAL generate_series(1, CASE WHEN n = 1 THEN {largest} WHEN n <= {large} + 1

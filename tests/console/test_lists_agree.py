@@ -42,6 +42,7 @@ PLACES = {
         "/verticals/{vertical}/organisations", "verticals organisations", None, ("vertical",)
     ),
     "ingestions": Place("/ingestions", "orbits runs", "/orbit/runs"),
+    "trials": Place("/parsers/trials", "parsers trials", "/parsers/trials"),
     "model calls": Place("/model-calls", "model calls", "/model-calls"),
     "orbits": Place("/orbits", "orbits list", "/orbit"),
     "scores": Place("/scores", "scores list", "/scores"),

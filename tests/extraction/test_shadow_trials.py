@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ import msgspec
 import pytest
 
 from messor.errors import ConflictError, NotFoundError
-from messor.extraction import queue, shadow_trials
+from messor.extraction import queue, shadow_trials, trial_queries
 from messor.extraction.compare import MOST_DOMAINS, OTHERS, ComparisonReport
 from messor.parsers import pins, trials
 from messor.parsers.page_reading import installed_parsers
@@ -55,7 +56,7 @@ async def begin(
 
 async def told(shop: Bench, trial_id: UUID) -> dict[str, Any]:
     async with shop.opened() as database:
-        return next(row for row in await trials.listing(database) if row["id"] == trial_id)
+        return asdict(await trial_queries.get(database, trial_id))
 
 
 async def decide(shop: Bench, trial_id: UUID, state: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from messor.archive import erased_bytes
 from messor.archive.segments import read_record
 from messor.errors import ConflictError, UsageError
+from messor.extraction.trial_queries import TRIALS
 from messor.governance import decisions, erasure, intake, purges
 from messor.ledger.events import Event, record
 from messor.parsers import trials
@@ -19,6 +20,7 @@ from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.crawling import TESTER, admit, crawl
+from tests.listed import listed
 from tests.little_web import LittleWeb, page
 from tests.registry.standing import event_types, events, only
 
@@ -275,12 +277,12 @@ async def test_what_trials_quote_of_a_page_goes_with_it(database: Database) -> N
     async with database.transaction() as connection:
         await trials.add(connection, "generic", "2", report, domain_id=None, actor=TESTER)
         await erasure.erase_url(connection, JANE, actor=TESTER, reason="asked by Jane")
-    told = (await trials.listing(database))[0]["report"]
+    told = (await listed(TRIALS, database))[0].report
     assert [each["url"] for each in told["examples"]] == ["http://one.test/bob", "http://two.test/"]
     assert set(told["domains"]) == {"one.test", "two.test"}
     async with database.transaction() as connection:
         await erasure.erase_domain(connection, "one.test", actor=TESTER, reason="asked")
-    told = (await trials.listing(database))[0]["report"]
+    told = (await listed(TRIALS, database))[0].report
     assert [each["url"] for each in told["examples"]] == ["http://two.test/"]
     assert (set(told["domains"]), told["pages"]) == ({"two.test"}, 4)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -10,12 +11,14 @@ import click
 
 from messor.cli.comparison import print_comparison
 from messor.cli.domain_session import domain_id_of
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import end_line, json_option, print_json, print_table, progress_line, run
-from messor.cli.session import LOCAL_ADMIN, transact, with_database
+from messor.cli.session import LOCAL_ADMIN, transact
 from messor.core.terminal import say
 from messor.errors import NotFoundError, UsageError
-from messor.extraction import shadow_trials
+from messor.extraction import shadow_trials, trial_queries
 from messor.extraction.compare import compare_archive
+from messor.extraction.trial_queries import TRIALS
 from messor.parsers import trials
 from messor.parsers.page_reading import installed_parsers
 from messor.settings import Settings
@@ -27,7 +30,7 @@ RESTART = "If the parser was installed while workers were running, restart them:
 DOMAIN = click.option("--domain", help="Only for pages of this domain; default: all domains.")
 
 
-TRIALS = (
+HEAD = (
     "trial", "parser", "version", "domain", "state", "pages", "agreement", "values lost", "gained",
 )  # fmt: skip
 MAX_PAGES = click.option(
@@ -93,10 +96,10 @@ def shadow(parser: str, domain: str | None, max_pages: int, as_json: bool) -> No
 
     async def act(connection: Connection) -> dict[str, Any]:
         domain_id = await domain_id_of(connection, domain)
-        await shadow_trials.begin(
+        trial_id = await shadow_trials.begin(
             connection, name, version, domain_id=domain_id, most=max_pages, actor=LOCAL_ADMIN
         )
-        return (await trials.listing(connection, 1))[0]
+        return asdict(await trial_queries.get(connection, trial_id))
 
     found = run(transact(act))
     if as_json:
@@ -108,19 +111,16 @@ def shadow(parser: str, domain: str | None, max_pages: int, as_json: bool) -> No
 
 
 @click.command(name="trials")
-@json_option
-def list_trials(as_json: bool) -> None:
+@list_options(TRIALS)
+def list_trials(**given: Any) -> None:
     """List comparison and shadow trials, newest first.
 
     \b
     Example:
-      messor parsers trials
+      messor parsers trials --state shadowing
     """
-    found = run(with_database(trials.listing))
-    if as_json:
-        print_json(found)
-    else:
-        _print_trials(found)
+    empty = "No matching trials. Start one: messor parsers compare NAME=VERSION"
+    show_list(TRIALS, given, HEAD, lambda one: _trial_row(asdict(one)), empty=empty)
 
 
 def _decision_command(name: str, state: str, summary: str) -> click.Command:
@@ -146,7 +146,7 @@ roll_back = _decision_command(
 
 
 def _print_trials(rows: list[dict[str, Any]]) -> None:
-    print_table(TRIALS, [_trial_row(row) for row in rows])
+    print_table(HEAD, [_trial_row(row) for row in rows])
 
 
 def _trial_row(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -186,7 +186,7 @@ async def _compare(
         if not report.looked_at:
             raise NotFoundError("There is nothing to compare: no page was extracted yet.")
         async with database.transaction() as connection:
-            await trials.add(
+            trial_id = await trials.add(
                 connection, name, version, report.as_json(), domain_id=domain_id, actor=LOCAL_ADMIN
             )
-            return (await trials.listing(connection, 1))[0]
+            return asdict(await trial_queries.get(connection, trial_id))

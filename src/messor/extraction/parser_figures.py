@@ -6,14 +6,14 @@ small installation that is all of them. `health` scans everything, for alerts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
 
-from messor.errors import NotFoundError
 from messor.parsers import Parsers
 from messor.parsers.health import Health
 from messor.parsers.registry import Pins, is_candidate
@@ -69,13 +69,8 @@ SELECT d.domain, l.parser, l.kind, h.held, l.lost, h.sure
              ORDER BY r.id DESC LIMIT {HELD}) x WHERE x.parser = l.parser) h
  ORDER BY l.lost DESC, d.domain, l.parser, l.kind
 """
-TRIALS = """
-SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_by, t.started_at,
-       t.decided_by, t.decided_at, t.reason, t.report
-  FROM messor.parser_trials t LEFT JOIN messor.domains d ON d.id = t.domain_id
- WHERE $1::uuid IS NULL OR t.id = $1
- ORDER BY t.id DESC LIMIT $2
-"""
+
+TrialState = Literal["shadowing", "compared", "promoted", "rejected", "rolled_back"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +200,7 @@ class Trial:
     parser: str
     version: str
     domain: str | None  # None: everywhere
-    state: str
+    state: TrialState
     pages: int
     most: int | None  # pages after which a shadow trial is compared
     started_by: str
@@ -214,6 +209,10 @@ class Trial:
     decided_at: datetime | None
     reason: str | None
     report: dict[str, Any]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Trial:
+        return cls(**{**row, "report": msgspec.json.decode(row["report"])})
 
     @property
     def fields(self) -> list[FieldScore]:
@@ -282,19 +281,3 @@ async def by_day(source: Source, parser: str | None = None) -> list[Movement]:
 async def losses(source: Source, *, hours: int = 24 * 7) -> list[Health]:
     """Return what parsers lost on pages that still exist; the greatest losses first."""
     return [Health(**row) for row in await source.fetch(LOSSES, hours)]
-
-
-async def trials(source: Source, limit: int = 50) -> list[Trial]:
-    """Return trials, newest first."""
-    return [_trial(row) for row in await source.fetch(TRIALS, None, limit)]
-
-
-async def trial(source: Source, trial_id: UUID) -> Trial:
-    rows = await source.fetch(TRIALS, trial_id, 1)
-    if not rows:
-        raise NotFoundError(f"There is no trial {trial_id}.")
-    return _trial(rows[0])
-
-
-def _trial(row: Any) -> Trial:
-    return Trial(**{**row, "report": msgspec.json.decode(row["report"])})

@@ -19,7 +19,7 @@ from messor.ledger import events
 from messor.ledger.events import Event
 from messor.parsers import pins
 from messor.parsers.page_reading import installed_parsers
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 
 ADD = """
 INSERT INTO messor.parser_trials (id, parser, version, domain_id, pages, report, started_by)
@@ -43,12 +43,6 @@ COUNT = """
 UPDATE messor.parser_trials SET report = $2, pages = $3,
        state = CASE WHEN $3 >= most THEN 'compared' ELSE state END
  WHERE id = $1 RETURNING parser, version, domain_id, state, started_by
-"""
-LIST = """
-SELECT t.id, t.parser, t.version, d.domain, t.state, t.pages, t.most, t.started_by, t.started_at,
-       t.decided_by, t.decided_at, t.reason, t.report
-  FROM messor.parser_trials t LEFT JOIN messor.domains d ON d.id = t.domain_id
- ORDER BY t.id DESC LIMIT $1
 """
 LOCK = """
 SELECT parser, version, domain_id, state, pages FROM messor.parser_trials WHERE id = $1 FOR UPDATE
@@ -155,13 +149,6 @@ async def count(connection: Connection, trial_id: UUID, report: dict[str, Any]) 
         data = {"trial_id": str(trial_id), "parser": row["parser"], "version": row["version"]}
         event = Event("parser.compared", row["started_by"], row["domain_id"], None, data)
         await events.record(connection, [event])
-
-
-async def listing(source: Connection | Database, limit: int = 50) -> list[dict[str, Any]]:
-    rows = [dict(row) for row in await source.fetch(LIST, limit)]
-    for row in rows:
-        row["report"] = msgspec.json.decode(row["report"])
-    return rows
 
 
 async def forget(connection: Connection, name: str) -> None:

@@ -10,8 +10,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 
 from messor.api.models.base import In, Name, Out, Reason, text
-
-TrialState = Literal["shadowing", "compared", "promoted", "rejected", "rolled_back"]
+from messor.extraction.parser_figures import TrialState
 
 
 def _number(value: Any) -> float | None:
@@ -168,10 +167,6 @@ class TrialOut(Out):
     fields: list[FieldScoreOut]
     domains: list[DomainScoreOut]
     report: dict[str, Any]
-
-
-class TrialsOut(Out):
-    items: list[TrialOut]
 
 
 class ShadowIn(In):

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import (
     FieldLossOut,
@@ -23,16 +24,18 @@ from messor.api.models.extraction import (
     ShadowIn,
     TrialDecisionIn,
     TrialOut,
-    TrialsOut,
 )
 from messor.api.routes.domains import name_of
 from messor.api.routes.tasks import DomainFilter
 from messor.errors import UsageError
-from messor.extraction import parser_figures, shadow_trials
+from messor.extraction import parser_figures, shadow_trials, trial_queries
+from messor.extraction.parser_figures import Trial
+from messor.extraction.trial_queries import TRIALS, TrialFilter
 from messor.parsers import pins, trials
 from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains
 from messor.store.database import Connection
+from messor.store.listing import ListPage
 
 router = APIRouter(prefix="/parsers", tags=["parsers"], route_class=GatedRoute)
 
@@ -120,11 +123,11 @@ async def lift_pin(
 @router.get("/trials")
 @needs(Act.READ)
 async def list_trials(
-    database: DatabaseDep, *, limit: Annotated[int, Query(ge=1, le=200)] = 50
-) -> TrialsOut:
-    """List trials, newest first."""
-    found = await parser_figures.trials(database, limit)
-    return TrialsOut(items=[TrialOut.model_validate(one) for one in found])
+    database: DatabaseDep, asked: Annotated[ListRequest[Trial, TrialFilter], list_request(TRIALS)]
+) -> ListPage[TrialOut]:
+    """List trials, filtered and ordered."""
+    found = await asked.read(database)
+    return ListPage(items=[TrialOut.model_validate(one) for one in found.items], next=found.next)
 
 
 @router.post("/trials", status_code=201)
@@ -145,14 +148,14 @@ async def shadow_parser(
         actor=principal.actor,
     )
     response.headers["Location"] = f"/api/v1/parsers/trials/{trial_id}"
-    return TrialOut.model_validate(await parser_figures.trial(connection, trial_id))
+    return TrialOut.model_validate(await trial_queries.get(connection, trial_id))
 
 
 @router.get("/trials/{trial_id}")
 @needs(Act.READ)
 async def show_trial(trial_id: UUID, database: DatabaseDep) -> TrialOut:
     """Get a trial with agreement, coverage and validity per field."""
-    return TrialOut.model_validate(await parser_figures.trial(database, trial_id))
+    return TrialOut.model_validate(await trial_queries.get(database, trial_id))
 
 
 @router.post("/trials/{trial_id}/decision")
@@ -168,7 +171,7 @@ async def decide_trial(
     await trials.decide(
         connection, trial_id, given.decision, actor=principal.actor, reason=given.reason
     )
-    return TrialOut.model_validate(await parser_figures.trial(connection, trial_id))
+    return TrialOut.model_validate(await trial_queries.get(connection, trial_id))
 
 
 async def _domain_id(connection: Connection, name: str | None) -> UUID | None:

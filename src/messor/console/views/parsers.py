@@ -14,11 +14,13 @@ from messor.console import charts
 from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
 from messor.console.charts import Bars
+from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.console.views.tasks import as_uuid
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
-from messor.extraction import parser_figures, repair, shadow_trials
+from messor.extraction import parser_figures, repair, shadow_trials, trial_queries
 from messor.extraction.parser_figures import DAYS, Movement
+from messor.extraction.trial_queries import TRIALS, TrialFilter
 from messor.parsers import pins, trials
 from messor.parsers.page_reading import installed_parsers
 from messor.parsers.registry import UnknownParserError
@@ -27,6 +29,7 @@ from messor.store.database import Connection
 
 TONES = {"found": "green", "changed": "azure", "lost": "red"}
 DECISIONS = {"promote": "promoted", "reject": "rejected", "roll_back": "rolled_back"}
+SHOWN_TRIALS = 10
 SHADOWED = 1_000  # pages a shadow trial compares
 STATES = {
     "shadowing": "azure", "compared": "yellow", "promoted": "green", "rejected": "red",
@@ -39,7 +42,7 @@ async def show_all(call: ConsoleRequest) -> Response:
     pinned = await pins.listing(database)
     known = installed_parsers()
     everywhere = {pin.parser: pin.version for pin in pinned if pin.domain is None}
-    compared = await parser_figures.trials(database)
+    compared = (await TRIALS.read(database, TrialFilter(), limit=SHOWN_TRIALS)).items
     return await call.page(
         "parsers/page.html",
         versions=parser_figures.versions(known, everywhere),
@@ -59,8 +62,13 @@ async def show_all(call: ConsoleRequest) -> Response:
     )
 
 
+async def show_trials(call: ConsoleRequest) -> Response:
+    listed = await list_of(call, TRIALS, "/parsers/trials")
+    return await call.page("parsers/trials.html", listed=listed, trials=listed.items, tones=STATES)
+
+
 async def show_trial(call: ConsoleRequest) -> Response:
-    trial = await parser_figures.trial(call.context.database, _trial_id(call))
+    trial = await trial_queries.get(call.context.database, _trial_id(call))
     return await call.page(
         "parsers/trial.html",
         trial=trial,
@@ -176,6 +184,7 @@ SCREENS = (
     get("/parsers", Act.READ, show_all),
     post("/parsers/pins", Act.DOMAINS_CONFIGURE, pin),
     get("/parsers/repairs/{name}", Act.DOMAINS_CONFIGURE, show_repairs),
+    get("/parsers/trials", Act.READ, show_trials),
     get("/parsers/trials/{trial_id}", Act.READ, show_trial),
     post("/parsers/trials/{trial_id}/decide", Act.DOMAINS_CONFIGURE, decide),
 )

@@ -101,7 +101,7 @@ async def test_products_by_words(viewer: httpx.AsyncClient, shop: Harvest) -> No
     found = (await viewer.get(f"{V}/search", params={"q": "copper", "facets": True})).json()
     assert {item["title"] for item in found["items"]} == {"Copper kettle", "Tea pot", "Cup"}
     assert found["facets"]["by"]["brand"] == {"Zeta": 2, "Acme": 1}
-    some = await viewer.get(f"{V}/search", params={"q": "copper", "brand": "Zeta", "price_to": 10})
+    some = await viewer.get(f"{V}/search", params={"q": "copper", "brand": "Zeta", "max_price": 10})
     (cup,) = some.json()["items"]
     text, marks = cup["fragments"][0]["text"], cup["fragments"][0]["marks"]
     assert [text[begin:end] for begin, end in marks] == ["copper"]

@@ -65,10 +65,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "invalid"),
     ({"q": ""}, "invalid"),
     ({"q": "x", "limit": 101}, "invalid"),
-    ({"q": "x", "price_from": "inf"}, "invalid"),
+    ({"q": "x", "min_price": "inf"}, "invalid"),
     ({"q": "-x"}, "usage"),
     ({"q": "x*"}, "usage"),
-    ({"q": "x", "price_from": 2, "price_to": 1}, "usage"),
+    ({"q": "x", "min_price": 2, "max_price": 1}, "usage"),
     ({"q": "x", "cursor": "abc"}, "usage"),
 ]
 

@@ -32,16 +32,16 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
     assert found["facets"]["by"]["kind"] == {"page": 2}
     begin, end = found["hits"][0]["fragments"][0]["marks"][0]
     assert found["hits"][0]["fragments"][0]["text"][begin:end] == "Skin"
-    more = messor("search", "skin", "--kind", "page", "--after", found["next"], "--json").json
+    more = messor("search", "skin", "--kind", "page", "--cursor", found["next"], "--json").json
     assert [hit["title"] for hit in more["hits"]] == ["Home"]
     assert more["next"] is None
     assert "No results." in messor("search", "elephants").err
     for words, sentence in (
         (("search", "--", "-skin"), "The query is empty"),
-        (("search", "skin", "--price", "cheap"), "--price 'cheap' is not a range"),
-        (("search", "skin", "--price", "a.."), "--price 'a' is not a number"),
-        (("search", "skin", "--price", "9..1"), "exceeds maximum"),
-        (("search", "skin", "--after", "!"), "Invalid cursor"),
+        (("search", "skin", "--min-price", "cheap"), "--min-price 'cheap' is not a number"),
+        (("search", "skin", "--max-price", "NaN"), "--max-price 'NaN' is not a number"),
+        (("search", "skin", "--min-price", "9", "--max-price", "1"), "exceeds maximum"),
+        (("search", "skin", "--cursor", "!"), "Invalid cursor"),
     ):
         refused = messor(*words)
         assert refused.code == 2

@@ -144,8 +144,8 @@ async def test_filters_and_facets(
     for filters in (
         Filters(brands=("Acme",)),
         Filters(availability=("in_stock",)),
-        Filters(price_from=Decimal(40), price_to=Decimal(50), currency="EUR"),
-        Filters(rating_from=Decimal(4)),
+        Filters(min_price=Decimal(40), max_price=Decimal(50), currency="EUR"),
+        Filters(min_rating=Decimal(4)),
     ):
         assert await titles(database, "kettle", filters) == one
         assert (await search.facets(database, "kettle", filters)).total == 1

@@ -27,11 +27,12 @@ from messor.store.database import Database
 @click.option("--category", "categories", multiple=True, help="Only this category; repeatable.")
 @click.option("--availability", multiple=True,
               help="Only this availability: in_stock, out_of_stock …; repeatable.")  # fmt: skip
-@click.option("--price", "prices", help="Price range: 10..50, 10.. or ..50.")
+@click.option("--min-price", help="Minimum price.")
+@click.option("--max-price", help="Maximum price.")
 @click.option("--currency", help="Currency of the prices, such as EUR.")
 @click.option("--min-rating", help="Minimum rating.")
 @click.option("--facets", "with_facets", is_flag=True, help="Count the matches by facet.")
-@click.option("--after", metavar="CURSOR", help="Continue after this cursor.")
+@click.option("--cursor", help="Continue from here, as printed by the previous page.")
 @click.option("--limit", type=click.IntRange(1, searching.MOST), default=20, show_default=True,
               help="Maximum number of results.")  # fmt: skip
 @json_option
@@ -42,11 +43,12 @@ def search(  # noqa: PLR0917 - one for each option
     brands: tuple[str, ...],
     categories: tuple[str, ...],
     availability: tuple[str, ...],
-    prices: str | None,
+    min_price: str | None,
+    max_price: str | None,
     currency: str | None,
     min_rating: str | None,
     with_facets: bool,
-    after: str | None,
+    cursor: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -55,25 +57,24 @@ def search(  # noqa: PLR0917 - one for each option
     \b
     Example:
       messor search laser hair removal --kind page
-      messor search '"garden kettle" -electric' --kind product --price 10..50 --currency EUR
+      messor search '"garden kettle" -electric' --kind product --min-price 10 --max-price 50 --currency EUR
       messor search 'hydra*' --domain example.org --facets --json
     """
-    low, high = _range(prices)
     filters = Filters(
         kinds,
         tuple(name_of(domain) for domain in domains),
         brands,
         categories,
         availability,
-        low,
-        high,
+        _number(min_price, "--min-price"),
+        _number(max_price, "--max-price"),
         currency,
-        _number(min_rating, "--min-rating") if min_rating else None,
+        _number(min_rating, "--min-rating"),
     )
     typed = " ".join(query)
 
     async def act(database: Database) -> tuple[SearchResults, Facets | None]:
-        found = await searching.search(database, typed, filters, after=after, limit=limit)
+        found = await searching.search(database, typed, filters, after=cursor, limit=limit)
         return found, await searching.facets(database, typed, filters) if with_facets else None
 
     found, facets = run(with_database(act))
@@ -87,19 +88,12 @@ def search(  # noqa: PLR0917 - one for each option
     if not found.hits:
         say("No results.")
     if found.next:
-        say(f"More results: --after {found.next}")
+        say(f"More follow: repeat the command with --cursor {found.next}")
 
 
-def _range(text: str | None) -> tuple[Decimal | None, Decimal | None]:
+def _number(text: str | None, option: str) -> Decimal | None:
     if text is None:
-        return None, None
-    low, dots, high = text.partition("..")
-    if not dots or not (low or high):
-        raise UsageError(f"--price {text!r} is not a range; use 10..50, 10.. or ..50.")
-    return (_number(low, "--price") if low else None), (_number(high, "--price") if high else None)
-
-
-def _number(text: str, option: str) -> Decimal:
+        return None
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -115,13 +115,13 @@ class Filters:
     brands: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     availability: tuple[str, ...] = ()
-    price_from: Decimal | None = None
-    price_to: Decimal | None = None
+    min_price: Decimal | None = None
+    max_price: Decimal | None = None
     currency: str | None = None
-    rating_from: Decimal | None = None
+    min_rating: Decimal | None = None
 
     def __post_init__(self) -> None:
-        low, high = self.price_from, self.price_to
+        low, high = self.min_price, self.max_price
         if low is not None and high is not None and low > high:
             raise UsageError(f"Minimum price {low} exceeds maximum {high}.")
 
@@ -129,10 +129,10 @@ class Filters:
         lists = (self.kinds, self.domains, self.brands, self.categories, self.availability)
         return (
             *(list(one) or None for one in lists),
-            self.price_from,
-            self.price_to,
+            self.min_price,
+            self.max_price,
             self.currency,
-            self.rating_from,
+            self.min_rating,
         )
 
 

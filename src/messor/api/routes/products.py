@@ -61,10 +61,10 @@ async def search_products(
     brand: Words = None,
     category: Words = None,
     availability: Stock = None,
-    price_from: Amount = None,
-    price_to: Amount = None,
+    min_price: Amount = None,
+    max_price: Amount = None,
     currency: Currency = None,
-    rating_from: Stars = None,
+    min_rating: Stars = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: CursorParam = None,
     limit: Few = 20,
@@ -76,10 +76,10 @@ async def search_products(
         (brand,) if brand else (),
         (category,) if category else (),
         (availability,) if availability else (),
-        exact(price_from),
-        exact(price_to),
+        exact(min_price),
+        exact(max_price),
         currency,
-        exact(rating_from),
+        exact(min_rating),
     )
     return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 

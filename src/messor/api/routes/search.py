@@ -46,10 +46,10 @@ async def search(
     brand: Several = None,
     category: Several = None,
     availability: Several = None,
-    price_from: Amount = None,
-    price_to: Amount = None,
+    min_price: Amount = None,
+    max_price: Amount = None,
     currency: Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")] = None,
-    rating_from: Annotated[float | None, Query(ge=0, le=5)] = None,
+    min_rating: Annotated[float | None, Query(ge=0, le=5)] = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: CursorParam = None,
     limit: Few = 20,
@@ -61,10 +61,10 @@ async def search(
         tuple(brand or ()),
         tuple(category or ()),
         tuple(availability or ()),
-        exact(price_from),
-        exact(price_to),
+        exact(min_price),
+        exact(max_price),
         currency,
-        exact(rating_from),
+        exact(min_rating),
     )
     return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 

@@ -21,7 +21,7 @@ from messor.registry.domains import Submission
 
 PER_PAGE = 20
 WORDS = ("kind", "domain", "brand", "category", "availability")
-NAMES = (*WORDS, "currency", "price_from", "price_to", "rating")
+NAMES = (*WORDS, "currency", "min_price", "max_price", "min_rating")
 FACETS = {
     "kind": "Kind",
     "domain": "Domain",
@@ -50,7 +50,7 @@ async def show(call: ConsoleRequest) -> Response:
     if typed:
         try:
             filters = _filters(given)
-            after = call.query("after") or None
+            after = call.query("cursor") or None
             found = await search.search(
                 call.context.database, typed, filters, after=after, limit=PER_PAGE
             )
@@ -69,8 +69,8 @@ async def show(call: ConsoleRequest) -> Response:
         hits=[(hit, _place(hit), _pieces(hit)) for hit in found.hits],
         counted=counted,
         facets=_facets(counted, given, link),
-        more=link(after=found.next) if found.next else None,
-        first=link() if call.query("after") else None,
+        more=link(cursor=found.next) if found.next else None,
+        first=link() if call.query("cursor") else None,
         link=link,
         wrong=wrong,
     )
@@ -99,10 +99,10 @@ def _filters(given: dict[str, str]) -> Filters:
         brands,
         categories,
         availability,
-        _figure(given["price_from"], "Minimum price"),
-        _figure(given["price_to"], "Maximum price"),
+        _figure(given["min_price"], "Minimum price"),
+        _figure(given["max_price"], "Maximum price"),
         given["currency"] or None,
-        _figure(given["rating"], "Minimum rating"),
+        _figure(given["min_rating"], "Minimum rating"),
     )
 
 
@@ -154,8 +154,8 @@ def _prices(values: dict[str, int], given: dict[str, str], link: Any) -> list[Fa
         currency, under, low, high, least = found.groups()
         wanted = {
             "currency": currency,
-            "price_from": low or least or "",
-            "price_to": under or high or "",
+            "min_price": low or least or "",
+            "max_price": under or high or "",
         }
         is_chosen = all(given[name] == value for name, value in wanted.items())
         to = dict.fromkeys(wanted, "") if is_chosen else wanted
@@ -168,9 +168,9 @@ def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[F
     choices, above = [], 0
     for value in sorted(values, key=int, reverse=True):
         above += values[value]
-        is_chosen = given["rating"] == value
+        is_chosen = given["min_rating"] == value
         to = "" if is_chosen else value
-        choices.append(FacetChoice(f"{value} and more", above, link(rating=to), is_chosen))
+        choices.append(FacetChoice(f"{value} and more", above, link(min_rating=to), is_chosen))
     return choices
 
 

@@ -1,4 +1,4 @@
-"""A migration after the baseline that is only there for a test: what later ones can do, up and down."""
+"""A migration after the newest one that is only there for a test: what later ones can do, up and down."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from messor.store import revisions
 
-LATER = "002_later"
+NEWEST = revisions.newest()
+LATER = "900_later"
 MIGRATION = f"""
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from alembic import op
 from messor.store.migration_script import run_scripts, use_function
 
 revision = "{LATER}"
-down_revision = "001_baseline"
+down_revision = "{NEWEST}"
 branch_labels = None
 depends_on = None
 
@@ -29,13 +30,13 @@ HERE = Path(__file__)
 def upgrade() -> None:
     op.create_table("snacks", sa.Column("name", sa.Text, primary_key=True), schema="messor")
     op.add_column("alarms", sa.Column("loudness", sa.Integer), schema="messor")
-    run_scripts(HERE.with_name("002_later.sql"))
-    use_function("risk_level", "002")
+    run_scripts(HERE.with_name("900_later.sql"))
+    use_function("risk_level", "900")
 
 
 def downgrade() -> None:
     use_function("risk_level", "001")
-    run_scripts(HERE.with_name("002_later_down.sql"))
+    run_scripts(HERE.with_name("900_later_down.sql"))
     op.drop_column("alarms", "loudness", schema="messor")
     op.drop_table("snacks", schema="messor")
 """
@@ -64,7 +65,7 @@ def add_later_migration(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         f"versions/{LATER}.py": MIGRATION,
         f"versions/{LATER}.sql": UP,
         f"versions/{LATER}_down.sql": DOWN,
-        "functions/risk_level.002.sql": LEVEL,
+        "functions/risk_level.900.sql": LEVEL,
     }.items():
         (migrations / name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(revisions, "MIGRATIONS", migrations)

@@ -164,7 +164,7 @@ def later(messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_at_a_terminal_a_downgrade_is_asked_for(
     messor: Messor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, newest = revisions.history()
+    *_, before, newest = revisions.history()
     for answer, code, revision in (("n\n", 5, newest), ("y\n", 0, before)):
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
         said = messor("db", "downgrade")

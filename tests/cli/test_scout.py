@@ -91,7 +91,7 @@ def test_from_keywords_to_a_decision(
     assert [one["engine"] for one in pages] == ["serper"] * 5
     spent = messor("scout", "spend", "--json").json
     assert [(one["engine"], one["answered"], one["cost"]) for one in spent] == [
-        ("serper", 20, "0.020")
+        ("serper", 20, 0.02)
     ]
     found = messor("scout", "candidates", "--status", "PENDING_CRAWL", "--json").json
     assert found
@@ -160,7 +160,7 @@ def test_engines_are_set_by_the_environment_too(
     assert (said.json[0]["name"], said.json[0]["asked"], said.json[0]["budget"]) == (
         "brave",
         1,
-        "5",
+        5,
     )
     assert len(said.json) >= 9
     monkeypatch.setenv("MESSOR_SEARCH_ENGINES__ORACLE__KEY", "x")

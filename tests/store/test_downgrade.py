@@ -12,10 +12,10 @@ from messor.store import migrate, revisions
 from messor.store.database import Database
 from messor.store.losses import dropped, losses, revisions_below
 from tests.crawling import admit
-from tests.later_migration import LATER, add_later_migration
+from tests.later_migration import LATER, NEWEST, add_later_migration
 from tests.store.catalogue import COLUMNS, catalogue
 
-BASELINE = "001_baseline"
+HISTORY = revisions.history()
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("later")
-@pytest.mark.parametrize("target", ["-1", "001", BASELINE])
+@pytest.mark.parametrize("target", ["-1", NEWEST.partition("_")[0], NEWEST])
 async def test_a_later_migration_is_undone_without_a_trace(dsn: str, target: str) -> None:
     before = await catalogue(dsn)
     await asyncio.to_thread(migrate.upgrade, dsn)
@@ -39,7 +39,7 @@ async def test_a_later_migration_is_undone_without_a_trace(dsn: str, target: str
     await asyncio.to_thread(migrate.downgrade, dsn, target)
     assert await catalogue(dsn) == before
     async with Database(dsn) as database:
-        assert await database.revision() == BASELINE
+        assert await database.revision() == NEWEST
         assert await database.fetchval("SELECT messor.risk_level(99)") == "critical"
     await asyncio.to_thread(migrate.upgrade, dsn)
     assert await catalogue(dsn) == after
@@ -81,18 +81,18 @@ async def test_losses_are_counted_step_by_step(database: Database, dsn: str) -> 
         (LATER, "rows of alarms", 1),
     }
     found = {(loss.revision, loss.what): loss.rows for loss in every}
-    assert found[BASELINE, "table domains"] == 1
+    assert found[HISTORY[0], "table domains"] == 1
     assert (LATER, "table snacks") in found
-    assert (BASELINE, "table snacks") not in found
+    assert (HISTORY[0], "table snacks") not in found
 
 
 @pytest.mark.usefixtures("later")
 def test_targets_are_named_in_several_ways() -> None:
-    for target in ("-1", "001", BASELINE):
-        assert revisions_below(LATER, target) == (BASELINE, [LATER])
-    for target in ("-9", "-2", "base"):
-        assert revisions_below(LATER, target) == ("base", [LATER, BASELINE])
-    for wrong in ("003", "00", "nonsense", "head", "+1"):
+    for target in ("-1", NEWEST.partition("_")[0], NEWEST):
+        assert revisions_below(LATER, target) == (NEWEST, [LATER])
+    for target in ("-99", f"-{len(HISTORY) + 1}", "base"):
+        assert revisions_below(LATER, target) == ("base", [LATER, *HISTORY[::-1]])
+    for wrong in ("901", "00", "nonsense", "head", "+1"):
         with pytest.raises(UsageError, match="cannot be downgraded"):
             revisions_below(LATER, wrong)
     with pytest.raises(UsageError, match="at revision 039, which this release does not know"):

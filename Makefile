@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test test-wide check sbom bench chaos fuzz pywb lock clean
+.PHONY: demo up test test-wide coverage check sbom bench chaos fuzz pywb lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -20,6 +20,14 @@ test: .venv/dev
 # Ten times as many requests to every route of the API.
 test-wide: export WIDE := 1
 test-wide: test
+
+# What the tests reach, also in the processes that they start; the total is the last line.
+coverage: .venv/dev
+	mkdir -p build/coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 4 --dist loadgroup -m "not alone"
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
 
 check: .venv/dev
 	$(BIN)/ruff check .

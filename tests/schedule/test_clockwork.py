@@ -274,7 +274,7 @@ async def test_a_schema_that_is_missing_for_a_while_is_waited_for(
 
 async def test_the_orchestrators_of_this_release_run_together(database: Database) -> None:
     registry = standard_registry(Settings())
-    assert [orchestrator.name for orchestrator in registry] == sorted(USUAL)
+    assert sorted(orchestrator.name for orchestrator in registry) == sorted(USUAL)
     registry.register(failing("O-SERP", RuntimeError("no engine")))
     work = Clockwork(database, registry, asyncio.Event(), holder="h")
     await work.turn()

@@ -221,7 +221,3 @@ def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
         "*/5 * * * *",
         step,
     )
-
-
-def available(settings: Settings) -> list[Orchestrator]:
-    return [sweeper(retention_months(settings))]

@@ -9,23 +9,27 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
-from messor.api.cursors import Pager
 from messor.frontier.page_queries import PAGES, PageFilter
 from messor.frontier.scans import place_of
 from messor.frontier.task_queries import TASKS, TaskFilter
+from messor.jobs.dead_letter_queries import DEAD_LETTERS, DeadLetterFilter
+from messor.jobs.queries import JOBS, JobFilter
+from messor.ledger.queries import EVENTS, EventFilter
+from messor.registry.queries import DOMAINS, DomainFilter
+from messor.registry.review_queries import WAITING, WaitingFilter
 from messor.store.database import Database
+from messor.store.listing import Filters, Listing, Position
 
 PLACES = """
 SELECT (SELECT max(id) FROM messor.pages) AS pages,
        (SELECT id::text FROM messor.jobs
          ORDER BY id OFFSET (SELECT count(*) / 3 FROM messor.jobs) LIMIT 1) AS job,
-       (SELECT jsonb_build_array(finished_at, id) #>> '{}' FROM messor.jobs WHERE state = 'dead'
+       (SELECT ARRAY[finished_at::text, id::text] FROM messor.jobs WHERE state = 'dead'
          ORDER BY finished_at DESC, id OFFSET 100 LIMIT 1) AS died,
-       (SELECT jsonb_build_array(created_at, id) #>> '{}' FROM messor.domains
+       (SELECT ARRAY[created_at::text, id::text] FROM messor.domains
          WHERE status = 'pending_review' ORDER BY created_at DESC, id OFFSET 20 LIMIT 1) AS waiting,
-       (SELECT jsonb_build_array(tx::text::bigint, id) #>> '{}' FROM messor.events
+       (SELECT ARRAY[domain, id::text] FROM messor.domains ORDER BY domain OFFSET 7500 LIMIT 1) AS domain,
+       (SELECT ARRAY[tx::text, id::text] FROM messor.events
          ORDER BY tx, id OFFSET (SELECT count(*) / 3 FROM messor.events) LIMIT 1) AS event,
        (SELECT id::text FROM messor.task_batches ORDER BY id DESC LIMIT 1) AS batch,
        (SELECT id FROM messor.pages p WHERE depth > 2 ORDER BY id LIMIT 1) AS page,
@@ -48,10 +52,7 @@ FLOOR = Asked("floor: a form that is empty", "/submit")
 
 def at(path: str, **query: Any) -> Asked:
     given = {name: value for name, value in query.items() if value is not None}
-    shown = {
-        name: "…" if name in ("cursor", "after", "before") else value
-        for name, value in given.items()
-    }
+    shown = {name: "…" if name == "cursor" else value for name, value in given.items()}
     name = path + (
         "?" + "&".join(f"{key}={value}" for key, value in shown.items()) if shown else ""
     )
@@ -68,19 +69,18 @@ async def asked_pages(dsn: str) -> list[Asked]:
 
 def _console(deep: dict[str, Any]) -> list[Asked]:
     half = deep["pages"] // 2
-    waiting, event, died = (_pair(deep[name]) for name in ("waiting", "event", "died"))
     return [
         at("/"),
         at("/domains"),
         *(at("/domains", view=view) for view in ("approved", "pending", "failing", "unvisited")),
-        *(at("/domains", order=order) for order in ("newest", "scraped", "pages")),
-        at("/domains", page=150),
-        at("/domains", q="77", order="scraped"),
-        at("/domains", submitter="system", trusted="yes"),
+        *(at("/domains", sort=order) for order in ("-created_at", "-last_scraped_at", "-pages_known")),
+        at("/domains", cursor=_at(DOMAINS, deep["domain"], DomainFilter())),
+        at("/domains", q="77", sort="-last_scraped_at"),
+        at("/domains", submitter_type="system", trusted="true"),
         at("/review"),
         at("/review", q="9"),
-        at("/review", submitter="public_user"),
-        at("/review", after=waiting),
+        at("/review", submitter_type="public_user"),
+        at("/review", cursor=_at(WAITING, deep["waiting"], WaitingFilter())),
         at("/tasks", all=1),
         at("/tasks", all=1, cursor=TASKS.cursor_at(place_of(half), TaskFilter())),
         *(at("/tasks", status=name) for name in ("queued", "crawling", "failed", "paused", "cancelled", "pending", "completed")),
@@ -94,16 +94,16 @@ def _console(deep: dict[str, Any]) -> list[Asked]:
         at("/batches"),
         at(f"/batches/{deep['batch']}"),
         at("/jobs"),
-        at("/jobs", before=deep["job"]),
+        at("/jobs", cursor=_at(JOBS, [deep["job"]] * 2, JobFilter())),
         *(at("/jobs", state=state) for state in ("queued", "running", "dead", "cancelled")),
-        at("/jobs", type="type-3", state="running"),
+        at("/jobs", job_type="type-3", state="running"),
         at("/jobs/dead"),
-        at("/jobs/dead", category="parsing"),
-        at("/jobs/dead", before=died),
+        at("/jobs/dead", category="parse"),
+        at("/jobs/dead", cursor=_at(DEAD_LETTERS, deep["died"], DeadLetterFilter())),
         at(f"/jobs/{deep['dead']}"),
         at("/schedule"),
         at("/audit"),
-        at("/audit", before=event),
+        at("/audit", cursor=_at(EVENTS, deep["event"], EventFilter(with_audit=True))),
         at("/audit", kind="domain"),
         at("/audit", kind="webhook"),
         at("/audit", actor="member:7"),
@@ -142,7 +142,6 @@ def _domain(deep: dict[str, Any]) -> list[Asked]:
 
 def _api(deep: dict[str, Any]) -> list[Asked]:
     half, base = deep["pages"] // 2, "/api/v1"
-    event = _listed(deep["event"])
     return [
         at(f"{base}/domains"),
         at(f"{base}/domains", sort="-pages_known", limit=200),
@@ -166,16 +165,16 @@ def _api(deep: dict[str, Any]) -> list[Asked]:
         at(f"{base}/fetches", domain=LARGEST, outcome="nothing"),
         at(f"{base}/fetches", domain=SMALL),
         at(f"{base}/fetches", page_id=deep["page"]),
-        at(f"{base}/events"),
-        at(f"{base}/events", order="newest"),
-        at(f"{base}/events", order="newest", type="webhook.created"),
+        at(f"{base}/events", sort="committed"),
+        at(f"{base}/events", sort="-committed"),
+        at(f"{base}/events", sort="-committed", type="webhook.created"),
         at(f"{base}/events", domain=SMALL),
-        at(f"{base}/events", domain=SMALL, order="newest"),
+        at(f"{base}/events", domain=SMALL, sort="-committed"),
         at(f"{base}/events", page_id=deep["page"]),
-        at(f"{base}/events", cursor=Pager("events", None, None, None, "oldest").write(event)),
+        at(f"{base}/events", cursor=_at(EVENTS, deep["event"], EventFilter(with_audit=True))),
         at(f"{base}/jobs"),
         at(f"{base}/jobs", state="running"),
-        at(f"{base}/jobs", cursor=Pager("jobs", None, None).write(deep["job"])),
+        at(f"{base}/jobs", cursor=_at(JOBS, [deep["job"]] * 2, JobFilter())),
         at(f"{base}/jobs/stats"),
         at(f"{base}/dead-letters"),
         at(f"{base}/batches"),
@@ -188,12 +187,6 @@ def _half(name: str, pages: int) -> str:
     return PAGES.cursor_at(place_of(pages // 2), PageFilter(domain=name))
 
 
-def _listed(text: str) -> list[Any]:
-    found: list[Any] = msgspec.json.decode(text)
-    return found
-
-
-def _pair(text: str) -> str:
-    """A place as the console's addresses hold it."""
-    first, second = _listed(text)
-    return f"{first}_{second}"
+def _at(listing: Listing[Any, Any], place: list[str] | None, filters: Filters) -> str | None:
+    """The cursor at a place, in the list's usual order; None where too little was seeded."""
+    return None if place is None else listing.cursor_at(Position(*place), filters)

@@ -184,6 +184,15 @@ async def test_filters(admin: httpx.AsyncClient) -> None:
     assert await found(trusted=True) == set()
 
 
+async def test_a_parameter_that_would_be_ignored_is_refused(admin: httpx.AsyncClient) -> None:
+    """A misspelt filter must not list everything."""
+    told = problem(await admin.get(D, params={"statuss": "approved"}), 422, "usage")
+    assert "Unknown query parameter 'statuss'" in told["detail"]
+    twice = await admin.get(D, params=[("status", "approved"), ("status", "rejected")])
+    assert "'status' may be given only once" in problem(twice, 422, "usage")["detail"]
+    assert (await admin.get(D, params={"status": "approved"})).status_code == 200
+
+
 async def test_a_cursor_is_good_for_its_list_alone(admin: httpx.AsyncClient) -> None:
     for number in range(3):
         await ask(admin, f"site{number}.org")

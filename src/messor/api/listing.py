@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Request
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
@@ -65,10 +65,14 @@ def list_request(listing: Listing[Any, Any], *, without: tuple[str, ...] = ()) -
     Filters in `without` are not offered: the path gives their values.
     """
 
-    def depend(**given: Any) -> ListRequest[Any, Any]:
+    def depend(request: Request, **given: Any) -> ListRequest[Any, Any]:
+        for name in given:
+            if len(request.query_params.getlist(name)) > 1:  # the last one would win silently
+                raise UsageError(f"Query parameter {name!r} may be given only once.")
         return ListRequest(listing, given)
 
-    depend.__signature__ = inspect.Signature(list(_parameters(listing, without)))  # type: ignore[attr-defined]
+    whole = _parameter("request", Request, inspect.Parameter.empty)
+    depend.__signature__ = inspect.Signature([whole, *_parameters(listing, without)])  # type: ignore[attr-defined]
     return Depends(depend)
 
 

@@ -6,11 +6,10 @@ are those of the API and the console.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 from pydantic import ValidationError
@@ -21,7 +20,7 @@ from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.settings import Settings
 from messor.store.database import Database
-from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Filters, Listing, fault_of
+from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Filters, Listing, fault_of, plain_type
 from messor.store.session import open_session
 
 Item = TypeVar("Item")
@@ -78,7 +77,7 @@ def _paging(listing: Listing[Any, Any]) -> Sequence[Any]:
 
 def _option(name: str, field: FieldInfo) -> Any:
     flag, about = name.replace("_", "-"), f"{field.description}."
-    kind = _plain_type(field.annotation)
+    kind = plain_type(field.annotation)
     default = None if field.default is None else str(field.default)
     shown: dict[str, Any] = {"default": default, "show_default": default is not None, "help": about}
     if kind is bool:
@@ -89,13 +88,6 @@ def _option(name: str, field: FieldInfo) -> Any:
     types_ = {int: click.INT, float: click.FLOAT, datetime: click.DateTime(TIME_FORMATS)}
     # Text, numbers with a decimal point and ids are parsed by the filter, which explains faults.
     return click.option(f"--{flag}", name, type=types_.get(kind, click.STRING), **shown)
-
-
-def _plain_type(annotation: Any) -> Any:
-    """The type of a filter without None."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next(one for one in get_args(annotation) if one is not type(None))
-    return annotation
 
 
 def show_list(

@@ -6,17 +6,16 @@ Values that are not valid are left out, and a note says so.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.errors import UsageError
-from messor.store.listing import DEFAULT_LIMIT, Filters, Listing, fault_of
+from messor.store.listing import DEFAULT_LIMIT, Filters, Listing, fault_of, plain_type
 
 Item = TypeVar("Item")
 Given = TypeVar("Given", bound=Filters)
@@ -164,11 +163,10 @@ def _controls(
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
-    if get_origin(annotation) in (Union, types.UnionType):
-        annotation = next(one for one in get_args(annotation) if one is not type(None))
-    if annotation is bool:
+    kind = plain_type(annotation)
+    if kind is bool:
         return ("true", "false")
-    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
+    return tuple(map(str, get_args(kind))) if get_origin(kind) is Literal else ()
 
 
 def _words(value: str) -> str:

@@ -14,7 +14,8 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Generic, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import asyncpg
 import msgspec
@@ -324,6 +325,13 @@ class Values(list[Any]):
 def all_of(conditions: Sequence[str]) -> str:
     """The conditions as one."""
     return " AND ".join(f"({one})" for one in conditions) or "true"
+
+
+def plain_type(annotation: Any) -> Any:
+    """The type of a filter without None."""
+    if get_origin(annotation) in (Union, UnionType):
+        return next(one for one in get_args(annotation) if one is not type(None))
+    return annotation
 
 
 def fault_of(error: ValidationError, *, as_flag: bool = False) -> str:

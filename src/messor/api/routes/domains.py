@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Request, Response
 from messor.access.roles import Act
 from messor.api import etags
 from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
-from messor.api.cursors import Listing
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL, DomainName
@@ -137,11 +136,11 @@ async def show_dossier(domain: DomainName, database: DatabaseDep) -> Dossier:
 
 @router.get("/{domain}/notes")
 @needs(Act.READ)
-async def list_notes(domain: DomainName, database: DatabaseDep) -> Listing[Note]:
+async def list_notes(domain: DomainName, database: DatabaseDep) -> ListPage[Note]:
     """List the first two hundred notes of a domain."""
     found = await registry.get(database, name_of(domain))
     rows = await notes.of_domain(database, found)
-    return Listing(items=list(rows), next=None)
+    return ListPage(items=list(rows), next=None)
 
 
 @router.post("/{domain}/notes", status_code=201)

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep
-from messor.api.cursors import CursorParam
 from messor.api.gate import GatedRoute, needs
-from messor.api.listing import ListRequest, list_request
+from messor.api.listing import Cursor, ListRequest, list_request
 from messor.api.models.base import NO_NUL, BigId
 from messor.api.models.extraction import FoundOut
 from messor.api.routes.domains import name_of
@@ -66,7 +65,7 @@ async def search_products(
     currency: Currency = None,
     min_rating: Stars = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
-    cursor: CursorParam = None,
+    cursor: Cursor = None,
     limit: Few = 20,
 ) -> FoundOut:
     """Search products by name and description, best first."""

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
 from messor.api.context import DatabaseDep
-from messor.api.cursors import CursorParam
 from messor.api.gate import GatedRoute, needs
+from messor.api.listing import Cursor
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
 from messor.api.routes.domains import name_of
@@ -51,7 +51,7 @@ async def search(
     currency: Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")] = None,
     min_rating: Annotated[float | None, Query(ge=0, le=5)] = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
-    cursor: CursorParam = None,
+    cursor: Cursor = None,
     limit: Few = 20,
 ) -> FoundOut:
     """Search pages and records, best first, with matches marked."""

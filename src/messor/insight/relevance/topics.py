@@ -5,7 +5,7 @@ A domain belongs to a vertical whose organisation owns it, or which found a cand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -83,8 +83,3 @@ class Topics:
         want = Want(name, tuple(vertical.record_kinds), Flagger(topic, learnt=learnt))
         self._known[name] = (versions, want)
         return want
-
-
-def kinds_of(wants: Sequence[Want]) -> tuple[str, ...]:
-    """All kinds that any of the verticals wants, each once."""
-    return tuple(dict.fromkeys(kind for want in wants for kind in want.kinds))

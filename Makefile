@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test test-wide coverage check sbom bench chaos fuzz pywb lock clean
+.PHONY: demo up test test-wide coverage check sbom bench truth chaos mutants fuzz pywb lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -14,10 +14,10 @@ up: .venv/run
 # Tests start many processes; without bytecode each would compile everything again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not alone"
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone"
 	$(BIN)/pytest -m alone $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
-# Ten times as many requests to every route of the API.
+# Twenty times as many requests to every route of the API.
 test-wide: export WIDE := 1
 test-wide: test
 
@@ -25,7 +25,7 @@ test-wide: test
 coverage: .venv/dev
 	mkdir -p build/coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 4 --dist loadgroup -m "not alone"
+	$(BIN)/coverage run -m pytest -n 3 --dist loadgroup -m "not alone"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -39,8 +39,16 @@ bench: .venv/bench
 	$(BIN)/python -m bench.run
 	-$(BIN)/python -m bench.robots
 
+# Scores what is read from pages on the external corpora, beside the best libraries.
+truth: .venv/bench
+	$(BIN)/python -m bench.truth --write docs/truth.md
+
 chaos: .venv/dev
 	$(BIN)/python -m chaos.run
+
+# Breaks required behaviour on purpose; every named test must notice.
+mutants: .venv/dev
+	$(BIN)/python -m mutants.run
 
 # Bill of materials (CycloneDX), and known vulnerabilities if the advisory service can be reached.
 sbom: .venv/dev
@@ -68,6 +76,7 @@ lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
+	sed -i 's/^lxml\[html-clean\]/lxml[html_clean]/' requirements-bench.txt # pip compares extras as written
 	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
 
 # $(1): requirements file. Messor and the simulated web are installed as editable, without further dependencies.

@@ -234,8 +234,10 @@ async def prepare(dsn: str, size: Size) -> None:
         await seed(dsn, size)
     async with Database(dsn) as database:
         print("  rolling up", file=sys.stderr, flush=True)
-        while await rollups.roll_up(database):
-            pass
+        more = True
+        while more:
+            async with database.transaction() as transaction:
+                more = await rollups.roll_up(transaction)
     connection = await asyncpg.connect(dsn, ssl=False)
     try:
         await connection.execute("VACUUM ANALYZE messor.fetch_days", timeout=600)

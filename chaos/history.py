@@ -90,6 +90,7 @@ class FaultKind(StrEnum):
     STALL = "stall"
     POSTGRES = "postgres"
     CUT = "cut"  # nobody reaches PostgreSQL
+    STEP = "step"  # the database's clock is wrong for a while
 
 
 EVERYBODY = frozenset({FaultKind.POSTGRES, FaultKind.CUT})

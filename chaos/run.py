@@ -25,6 +25,7 @@ FULL = {
     "kills": Plan("kills", 0, hosts=145, workers=4, kills=100, seconds=900.0),
     "clocks": Plan("clocks", 0, hosts=60, workers=4, kills=8, stalls=2, skew=3600.0),
     "cuts": Plan("cuts", 0, hosts=100, workers=3, kills=2, cuts=4),
+    "steps": Plan("steps", 0, hosts=8, workers=2, steps=2, pages=900, delay=0.1, lease=30.0),
     "addresses": Plan(
         "addresses",
         0,
@@ -44,6 +45,7 @@ QUICK = {
     "kills": replace(FULL["kills"], hosts=20, kills=12, seconds=240.0),
     "clocks": replace(FULL["clocks"], hosts=16, kills=3, stalls=1, seconds=120.0),
     "cuts": replace(FULL["cuts"], hosts=16, kills=1, cuts=1, seconds=120.0),
+    "steps": replace(FULL["steps"], hosts=4, steps=1, pages=500, seconds=240.0),
     "addresses": replace(FULL["addresses"], hosts=18, kills=3, pages=8, seconds=240.0),
 }
 

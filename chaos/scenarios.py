@@ -24,7 +24,9 @@ from chaos.history import Fault, FaultKind, History
 from chaos.stage import Plan, Stage, open_stage
 from messor.archive.segments import seal_abandoned
 from messor.core.terminal import say
+from messor.ops import politeness
 from messor.politeness import lanes
+from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION
 from simweb.chance import draw
 from simweb.conditions import RETRY_AFTER_S
@@ -37,6 +39,8 @@ AIM_SECONDS = 0.005  # between two looks for a refusal
 REFUSAL_SECONDS = 10.0  # after which no more is waited for one
 STUCK_SECONDS = 75.0  # without a single request: longer than the first retry of a page
 TELL_SECONDS = 5.0
+CLOCK = "SELECT pg_get_functiondef('messor.clock()'::regprocedure)"
+AHEAD = "(clock_timestamp() + interval '1 hour')"
 OPEN_LEASES = "SELECT count(*) FROM messor.worker_leases WHERE ended_at IS NULL"
 
 # The driver's own complaint when a connection dies between an answer and its return to the pool.
@@ -100,6 +104,7 @@ async def _judge(stage: Stage, report: Report) -> None:
         FaultKind.STALL: plan.stalls,
         FaultKind.POSTGRES: plan.crashes,
         FaultKind.CUT: plan.cuts,
+        FaultKind.STEP: plan.steps,
     }
     report.checks += [
         Check(f"faults: {kind}", counts[kind], f"= {number}", counts[kind] == number)
@@ -107,7 +112,11 @@ async def _judge(stage: Stage, report: Report) -> None:
         if number
     ]
     report.checks.append(verdict.none_of("workers that gave up", stage.crew.gave_up))
-    report.checks += verdict.judge(history)
+    if plan.steps:
+        audited = await politeness.audit(stage.database, agent=Settings().agent_token)
+        report.checks += verdict.judge_without_clock(history, dict(audited.found))
+    else:
+        report.checks += verdict.judge(history)
     report.checks += archive.judge(stage.archive, history.snapshots)
     report.figures = {
         "hosts": plan.hosts,
@@ -173,6 +182,7 @@ async def _harm(stage: Stage) -> None:
         + [FaultKind.STALL] * plan.stalls
         + [FaultKind.POSTGRES] * plan.crashes
         + [FaultKind.CUT] * plan.cuts
+        + [FaultKind.STEP] * plan.steps
     )
     chance.shuffle(kinds)
     moments = sorted(chance.uniform(0.02, 0.9) for _ in kinds)
@@ -188,6 +198,9 @@ async def _harm(stage: Stage) -> None:
                 continue
             if kind is FaultKind.CUT:
                 await _cut(stage)
+                continue
+            if kind is FaultKind.STEP:
+                await _step_clock(stage)
                 continue
             pid = chance.choice(await _until(stage.holders))
             if kind is FaultKind.KILL:
@@ -245,6 +258,20 @@ async def _cut(stage: Stage) -> None:
     await asyncio.sleep(CUT_LEASES * stage.plan.lease)
     stage.line.mend()
     stage.faults.append(Fault(FaultKind.CUT, 0, at, time.time()))
+
+
+async def _step_clock(stage: Stage) -> None:
+    """Put the database's clock an hour ahead, for every session, and back after a while."""
+    right: str = await stage.database.fetchval(CLOCK)
+    at = time.time()
+    async with stage.database.connection() as connection:
+        await connection.execute(right.replace("clock_timestamp()", AHEAD))
+    try:
+        await asyncio.sleep(stage.plan.step_seconds)
+    finally:
+        async with stage.database.connection() as connection:
+            await connection.execute(right)
+    stage.faults.append(Fault(FaultKind.STEP, 0, at, time.time()))
 
 
 async def _crash_postgres(stage: Stage) -> None:

@@ -48,6 +48,8 @@ class Plan:
     stalls: int = 0
     crashes: int = 0  # of PostgreSQL
     cuts: int = 0  # of the line to it
+    steps: int = 0  # of the database's clock, an hour ahead and after a while back
+    step_seconds: float = 25.0
     skew: float = 0.0  # seconds that workers' clocks are wrong, by turns ahead and behind
     pages: int | None = None  # per host; None draws 8 to 20
     addresses: int = 0  # that the hosts share; 0 gives each its own

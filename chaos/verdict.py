@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from chaos import checker
 from chaos.checker import GAP_TOLERANCE, Check, Gap
 from chaos.history import History, Page
 
+LONGEST_SECONDS = 60.0  # beyond its delay, that a lane may rest after a step of the clock
 EXAMPLES = 3  # offenders named in a line
 
 
@@ -26,6 +28,29 @@ def judge(history: History) -> list[Check]:
     if history.retry_after:
         checks += _patience(history)
     return checks
+
+
+def judge_without_clock(history: History, audited: Mapping[str, int]) -> list[Check]:
+    """What can be said where the times in the tables are wrong: by the server's own clock alone.
+
+    The server's log is held against the fetch log by page, and the audit of the latter must agree.
+    """
+    least = history.delay - GAP_TOLERANCE
+    found = checker.gaps(history)
+    early = [f"{gap.host} {gap.seconds * 1000:.1f} ms" for gap in checker.early(history)]
+    served = Counter(request.page for request in history.requests)
+    logged = Counter(fetch.page for fetch in history.fetches)
+    at_once = checker.most_at_once(history)
+    longest = max((gap.seconds for gap in found), default=0.0)
+    return [
+        none_of(f"gaps below {least * 1000:.0f} ms", early),
+        Check("most requests at once to a host", at_once, "<= 1", at_once <= 1),
+        Check("longest gap, s", round(longest, 1), "<= 60", longest <= LONGEST_SECONDS),
+        *_harvest(history),
+        none_of("requests without a record", sorted((served - logged).elements())),
+        none_of("records without a request", sorted((logged - served).elements())),
+        none_of("findings of audit politeness", sorted(f"{k}: {n}" for k, n in audited.items())),
+    ]
 
 
 def _courtesy(history: History) -> list[Check]:

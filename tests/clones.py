@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from messor.store.database import Database
-from tests.conftest import _run, with_database
+from tests.template_server import run_sql, with_database
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def filled_once(
     """The name of a database that was filled, and that nobody is connected to."""
     name = f"{name}_{os.getpid()}"
     asyncio.run(
-        _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
+        run_sql(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
     )
 
     async def open_and_fill() -> None:
@@ -27,14 +27,14 @@ def filled_once(
 
     asyncio.run(open_and_fill())
     yield name
-    asyncio.run(_run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)"))
+    asyncio.run(run_sql(server_dsn, f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @asynccontextmanager
 async def clone_of(server_dsn: str, filled: str) -> AsyncIterator[Database]:
     """A test's own copy of a database that was filled."""
     name = f"{filled}_clone"
-    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE {filled} STRATEGY file_copy")
+    await run_sql(server_dsn, f"CREATE DATABASE {name} TEMPLATE {filled} STRATEGY file_copy")
     async with Database(with_database(server_dsn, name)) as opened:
         yield opened
-    await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+    await run_sql(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")

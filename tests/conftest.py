@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import itertools
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import asyncpg
 import hypothesis
 import pytest
 
 from messor.settings import Settings
-from messor.store import migrate
 from messor.store.database import Database
-from messor.store.dsn import passfile_of
-from messor.store.server import EmbeddedServer
 from simweb import WorldProcess
+from tests.template_server import TEMPLATE, run_sql, template_server, with_database
 
 CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
 IN_MEMORY = Path("/dev/shm")
@@ -67,26 +61,6 @@ def clean_environment() -> None:
             del os.environ[name]
 
 
-async def _run(dsn: str, sql: str) -> None:
-    connection = await asyncpg.connect(dsn, ssl=False)
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
-
-
-def _waive_upkeep(server: EmbeddedServer) -> None:
-    """A test's database outlives no crash of the machine: what fsync costs buys nothing here.
-
-    Nor does it live to be vacuumed; and while that analyses a table, events are held back.
-    """
-    status = server.status()
-    assert status.pid is not None
-    with (status.data_folder / "postgresql.auto.conf").open("a") as conf:
-        conf.write("fsync = off\nfull_page_writes = off\nautovacuum = off\n")
-    os.kill(status.pid, signal.SIGHUP)
-
-
 @pytest.fixture(scope="session")
 def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """In memory where that has room: a database is cloned there ten times as fast as on a disk."""
@@ -99,38 +73,23 @@ def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def server_dsn(server_folder: Path) -> Iterator[str]:
-    """An embedded server whose database `template_messor` is migrated and waits to be cloned."""
-    server = EmbeddedServer(server_folder)
-    dsn = with_password(server.acquire())
-    try:
-        _waive_upkeep(server)
-        asyncio.run(_run(dsn, "CREATE DATABASE template_messor"))
-        migrate.upgrade(with_database(dsn, "template_messor"))
+def server_dsn(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server with a migrated template: the one that the environment names, or one of this run."""
+    given = os.environ.get("MESSOR_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    with template_server(request.getfixturevalue("server_folder")) as dsn:
         yield dsn
-    finally:
-        server.release()
-
-
-def with_password(dsn: str) -> str:
-    """A DSN as people write it for a server of their own: with the password, and nothing after it."""
-    parts, passfile = urlsplit(dsn), passfile_of(dsn)
-    assert passfile is not None
-    password = passfile.read_text().strip().rpartition(":")[2]
-    return f"postgresql://{parts.netloc.replace('@', f':{password}@')}{parts.path}"
-
-
-def with_database(dsn: str, name: str) -> str:
-    return f"{dsn.rpartition('/')[0]}/{name}"
 
 
 @pytest.fixture
 async def dsn(server_dsn: str) -> AsyncIterator[str]:
     """The DSN of a database of this test's own."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    await _run(server_dsn, f"CREATE DATABASE {name} TEMPLATE template_messor STRATEGY file_copy")
+    await run_sql(server_dsn, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy")
     yield with_database(server_dsn, name)
-    await _run(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+    await run_sql(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

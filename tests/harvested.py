@@ -13,7 +13,7 @@ from messor.insight.search_index import index_waiting
 from messor.parsers import Parser, Parsers, trials
 from messor.parsers.page_findings import FoundPage, found_page
 from messor.parsers.page_reading import read_records
-from messor.records import product_rows, store
+from messor.records import listed_rows, product_rows, store
 from messor.records.changes import Sighting
 from messor.registry.domains import Domain
 from messor.store.database import Database
@@ -145,6 +145,7 @@ class Harvest:
         async with self.database.transaction() as connection:
             outcomes = await store.store(connection, [(sighting, found)])
             await product_rows.store(connection, outcomes)
+            await listed_rows.store(connection, outcomes)
 
     async def index(self) -> None:
         """Let what was stored be found."""

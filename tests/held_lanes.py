@@ -37,6 +37,11 @@ WITH host AS (
 SELECT id FROM host ORDER BY id
 """
 
+# Three requests through a proxy, this hour.
+BILL = (
+    "INSERT INTO messor.proxy_requests VALUES ($1, $2, date_trunc('hour', messor.clock()), 3, 0.75)"
+)
+
 HELD = "SELECT coalesce(sum(slots), 0)::int FROM messor.lanes WHERE worker_id IS NOT NULL AND {}"
 
 

@@ -44,7 +44,7 @@ UP = """
 CREATE TABLE messor.crumbs (id bigint PRIMARY KEY);
 ALTER TABLE messor.alarms ADD colour text;
 CREATE INDEX alarms_colour ON messor.alarms (colour) WHERE colour IS NOT NULL;
-INSERT INTO messor.alarms (place, name, said, colour) VALUES ('here', 'later', 'Too late.', 'red');
+INSERT INTO messor.alarms (place, name, message, colour) VALUES ('here', 'later', 'Too late.', 'red');
 """
 DOWN = """
 DELETE FROM messor.alarms WHERE name = 'later';

@@ -48,21 +48,29 @@ class Replay:
     """A running pywb."""
 
     def __init__(self, base: str, session: aiohttp.ClientSession) -> None:
-        self._base = base
+        self.base = base
         self._session = session
 
     async def get(self, url: str) -> tuple[int, bytes]:
         """The answer of the archive for an address, its body as it was archived."""
-        async with self._session.get(f"{self._base}/seen/id_/{url}") as answer:
+        async with self._session.get(f"{self.base}/seen/id_/{url}") as answer:
             return answer.status, await answer.read()
 
 
 @asynccontextmanager
 async def replay(folder: Path, data_dir: Path) -> AsyncIterator[Replay]:
     """pywb over all segments, while the context is open."""
+    async with replay_files(folder, segments(data_dir)) as pywb:
+        yield pywb
+
+
+@asynccontextmanager
+async def replay_files(folder: Path, files: list[Path]) -> AsyncIterator[Replay]:
+    """pywb over WARC or WACZ files, while the context is open."""
     await asyncio.to_thread(folder.mkdir)
     manager = [str(BIN / "wb-manager")]
-    for step in (["init", "seen"], ["add", "seen", *map(str, segments(data_dir))]):
+    adding = ["add", "--unpack-wacz", "seen", *map(str, files)]
+    for step in (["init", "seen"], adding):
         await asyncio.to_thread(
             subprocess.run, manager + step, cwd=folder, check=True, capture_output=True
         )

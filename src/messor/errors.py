@@ -4,6 +4,7 @@
     ├── UsageError             invalid input                         exit 2
     ├── PartiallyRefusedError  part of a batch was refused           exit 3
     ├── NotFoundError          the requested object does not exist   exit 4
+    │   └── CursorExpiredError     what follows a cursor is no longer kept
     ├── ConflictError          the current state forbids the action  exit 5
     │   ├── NeedsApprovalError     the domain must be approved first
     │   └── TrafficHaltedError     all traffic to sites is halted
@@ -40,6 +41,10 @@ class PartiallyRefusedError(MessorError):
 class NotFoundError(MessorError):
     code = "not_found"
     exit_code = 4
+
+
+class CursorExpiredError(NotFoundError):
+    code = "cursor_expired"
 
 
 class ConflictError(MessorError):

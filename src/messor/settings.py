@@ -136,6 +136,11 @@ class Settings(BaseSettings):
         ge=64,
         description="Memory in MB above which a worker is restarted; at twice that it is killed",
     )
+    hang_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="Seconds without a sign of life after which a process is killed and replaced; time in which it could not run does not count",
+    )
     broker_url: SecretStr | None = Field(
         default=None,
         description="RabbitMQ URL (amqp:// or amqps://) for job hints; empty: workers poll PostgreSQL only",
@@ -240,6 +245,25 @@ class Settings(BaseSettings):
         default=50, ge=0, description="Maximum concurrent API ingestions per process"
     )
 
+    mail_host: str | None = Field(
+        default=None, description="SMTP server for mail to submitters; empty: no mail is sent"
+    )
+    mail_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="Port of the SMTP server; empty: 587 for starttls, 465 for tls, 25 for none",
+    )
+    mail_tls: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="Encryption of the connection: starttls, tls or none"
+    )
+    mail_user: str | None = Field(default=None, description="User name at the SMTP server")
+    mail_password: SecretStr | None = Field(default=None, description="Password at the SMTP server")
+    mail_from: str | None = Field(
+        default=None,
+        description="Sender of mails, such as Messor <messor@example.org>; required with mail_host",
+    )
+
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
@@ -303,6 +327,12 @@ class Settings(BaseSettings):
     )
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size in bytes at which an archive segment is closed"
+    )
+    proxy_requests_per_second: int = Field(
+        default=5,
+        ge=1,
+        le=5,
+        description="Limit of requests per second to one domain through one proxy, in each worker",
     )
     proxy_probe_target: str | None = Field(
         default=None,

@@ -10,7 +10,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from messor.ai import AiReader, AiReading, LocalModelPage, Model, ModelSettings, Subject
+from messor.ai.extract import AiReader, AiReading
+from messor.ai.ledger import Subject
+from messor.ai.model import Model
+from messor.ai.model_page import LocalModelPage
+from messor.ai.options import ModelSettings
 from messor.content.view import PageView
 from messor.fetch.services.options import ServiceSettings
 from messor.store.database import Database

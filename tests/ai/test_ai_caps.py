@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from messor.ai import Cap, ReplyStatus, Subject
 from messor.ai.chunks import pack, page_chunks
+from messor.ai.ledger import Subject
+from messor.ai.options import Cap
+from messor.ai.reply import ReplyStatus
 from messor.ai.visible_text import VisibleText
 from messor.content.view import PageView
 from messor.store.database import Database

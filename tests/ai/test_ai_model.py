@@ -9,9 +9,11 @@ from typing import Any
 import aiohttp
 import pytest
 
-from messor.ai import ReplyStatus, Subject, model_settings
+from messor.ai.ledger import Subject
 from messor.ai.model import most_tokens
+from messor.ai.options import model_settings
 from messor.ai.prompt_files import prompt
+from messor.ai.reply import ReplyStatus
 from messor.content.view import PageView
 from messor.errors import UsageError
 from messor.fetch.services import health

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from messor.ai import LocalModelPage, Subject
+from messor.ai.ledger import Subject
+from messor.ai.model_page import LocalModelPage
 from messor.ai.prompt_files import prompt
 from messor.ai.questions import KINDS, answer_schema, check_answer, kind_of
 from messor.content.kinds import KINDS as DECLARED

@@ -311,7 +311,7 @@ async def test_vitals(reader: httpx.AsyncClient) -> None:
 async def test_alarms_are_vital_signs(reader: httpx.AsyncClient, database: Database) -> None:
     async with database.connection() as connection:
         await connection.execute(
-            "INSERT INTO messor.alarms (place, name, said) VALUES ('there:1', 'disk', 'It is full.')"
+            "INSERT INTO messor.alarms (place, name, message) VALUES ('there:1', 'disk', 'It is full.')"
         )
     (alarm,) = (await reader.get(f"{V}/health")).json()["alarms"]
-    assert (alarm["place"], alarm["name"], alarm["said"]) == ("there:1", "disk", "It is full.")
+    assert (alarm["place"], alarm["name"], alarm["message"]) == ("there:1", "disk", "It is full.")

@@ -31,7 +31,7 @@ from messor.api.app import SESSION_COOKIE, make_api
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.serving import Served
-from tests.conftest import with_database
+from tests.template_server import with_database
 
 DOCUMENT = make_api(Settings(), Database("postgresql://nowhere")).openapi()
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
@@ -42,7 +42,7 @@ CHECKS = [
     response_schema_conformance,
     response_headers_conformance,
 ]
-EXAMPLES = 60 if os.environ.get("WIDE") else 6  # per route
+EXAMPLES = 60 if os.environ.get("WIDE") else 3  # per route
 # A stream has no end to wait for; it has tests of its own.
 OPERATIONS = [
     SCHEMA[path][method]

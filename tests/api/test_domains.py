@@ -6,11 +6,13 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from messor.access.roles import Role
-from messor.ledger.queries import START, read_after
+from messor.ledger.queries import START
 from messor.store.database import Database
-from tests.api.conftest import AsRole, problem
+from tests.api.conftest import AsRole, client_of, key_of, problem
+from tests.recorded import read_after
 
 D = "/api/v1/domains"
 
@@ -35,6 +37,7 @@ async def test_a_submission_strips_protocol_and_path(admin: httpx.AsyncClient) -
     assert body["outcome"] == "new"
     assert body["domain"]["domain"] == "foodbank.org"
     assert body["domain"]["status"] == "pending_review"
+    assert body["domain"]["max_crawl_depth"] == 3
     again = await admin.post(D, json=given)
     assert again.status_code == 200
     assert again.json()["outcome"] == "pending"
@@ -268,3 +271,44 @@ async def test_import_purge_and_erasure(admin: httpx.AsyncClient) -> None:
     assert (await admin.post("/api/v1/erasures", json=given)).status_code == 201
     assert (await admin.get(f"{D}/b.org")).json()["status"] == "blacklisted"
     problem(await admin.post("/api/v1/erasures", json={**given, "reason": " "}), 422, "usage")
+
+
+@pytest.mark.parametrize(
+    "role, kind",
+    [(Role.ADMIN, "admin"), (Role.REVIEWER, "admin"), (Role.SUBMITTER, "public_user")],
+)
+async def test_the_member_behind_a_key_submits_in_their_role(
+    role: Role, kind: str, app: FastAPI, database: Database
+) -> None:
+    """`submitted_by` is the member even through a key; the event names the key itself."""
+    key = await key_of(database, role)
+    client = client_of(app, headers={"Authorization": f"Bearer {key}"})
+    async with client:
+        found = (await ask(client, "foodbank.org", delay=4.5))["domain"]
+        await ask(client, "foodbank.org", context="more to say")
+        await client.post("/api/v1/urls", json={"url": "https://foodbank.org/one"})
+    member = await database.fetchval("SELECT member_id FROM messor.api_keys")
+    who = (f"member:{member}", kind)
+    assert (found["submitted_by"], found["submitter_type"]) == who
+    assert found["crawl_delay_seconds"] == 4.5
+    for table in ("domain_submissions", "submitted_urls"):
+        rows = await database.fetch(f"SELECT submitted_by, submitter_type FROM messor.{table}")
+        assert rows, table
+        assert {tuple(row) for row in rows} == {who}, table
+    actor = await database.fetchval(
+        "SELECT actor FROM messor.events WHERE type = 'domain.submitted'"
+    )
+    assert actor.startswith("key:")
+
+
+async def test_approval_sends_what_discovery_needs(admin: httpx.AsyncClient) -> None:
+    """The event carries the start URL, the depth and the rate, as the domain has them."""
+    await ask(admin, "https://foodbank.org/help", max_crawl_depth=2, delay=3)
+    await ask(admin, "plain.org")
+    for name in ("foodbank.org", "plain.org"):
+        await decide(admin, name, act="approve")
+    answer = await admin.get("/api/v1/events", params={"type": "domain.approved"})
+    sent = {event["domain"]: event["data"] for event in answer.json()["items"]}
+    keys = ("start_url", "max_depth", "rate_limit")
+    assert [sent["foodbank.org"][key] for key in keys] == ["https://foodbank.org/", 2, 3.0]
+    assert [sent["plain.org"][key] for key in keys] == ["https://plain.org/", 3, None]

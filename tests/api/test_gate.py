@@ -23,8 +23,9 @@ from messor.settings import Settings
 from messor.store.database import Database
 from tests.api.conftest import AsRole, client_of, key_of, problem, session_of
 
-PUBLIC = {("GET", "/api/v1/health/live"), ("GET", "/api/v1/health/ready")}
-SAMPLES = {"domain": "example.org", "slug": "example-org", "trace_id": "0" * 32}
+FEED = "/api/v1/watches/feeds/{token}/{form}"  # opened by the token of its watch
+PUBLIC = {("GET", "/api/v1/health/live"), ("GET", "/api/v1/health/ready"), ("GET", FEED)}
+SAMPLES = {"form": "atom", "domain": "example.org", "slug": "example-org", "trace_id": "0" * 32}
 
 
 def routes() -> Iterator[tuple[str, str, Act | None]]:
@@ -58,7 +59,7 @@ def test_the_routes_are_those_of_the_document(app: FastAPI) -> None:
     assert len(shown) > 70
 
 
-def test_only_health_is_public() -> None:
+def test_only_health_and_feeds_are_public() -> None:
     assert {(method, path) for method, path, act in routes() if act is None} == PUBLIC
 
 
@@ -75,7 +76,7 @@ async def test_strangers_are_refused_everywhere(anybody: httpx.AsyncClient) -> N
     for method, path, act in routes():
         answer = await anybody.request(method, filled(path), json={})
         if act is None:
-            assert answer.status_code == 200, path
+            assert answer.status_code == (404 if path == FEED else 200), path
         else:
             problem(answer, 401, "unauthenticated")
             assert answer.headers["www-authenticate"].startswith("Bearer")

@@ -118,6 +118,37 @@ async def test_a_site_that_refuses_is_an_outcome_with_guidance(
     assert kinds == ["user_assisted", "manual_import"]
 
 
+async def test_an_error_explains_itself(reviewer: httpx.AsyncClient, site: LittleWeb) -> None:
+    """A sentence, what to do, and evidence: in the answer, and when it is looked up later."""
+    for path in ("/", "/about", "/contact"):
+        site.houses["one.test"].rooms[path] = plain(404, "gone")
+    answer = await reviewer.post(INGEST, json=SITE, timeout=180)
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    assert (body["success"], body["tiles"]) == (False, [])
+    assert body["evidence"]["nm_ingest"]["outcome"] == "error"
+    error = body["error"]
+    assert error["message"].startswith("No content was read from one.test: http://one.test/: ")
+    assert error["guidance"][-1] == "Check the URL, or give existing pages in user_assisted mode."
+    assert [offer["kind"] for offer in error["offers"]] == ["retry", "manual_import"]
+    assert error["offers"][0]["command"] == "messor crawl http://one.test/ --mode light"
+    trace_id = body["evidence"]["traceId"]
+    stored = (await reviewer.get(f"/api/v1/ingestions/{trace_id}")).json()
+    assert stored["evidence"] == body["evidence"]
+    assert stored["evidence"]["error"] == error
+
+
+async def test_the_version_in_service_and_the_one_it_replaced(admin: httpx.AsyncClient) -> None:
+    answer = await admin.get("/api/orbit/version")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert (body["version"], body["nm_policyVersion"]) == (
+        "2.0.0", "orbitBehaviourContract.v1.1.0",
+    )  # fmt: skip
+    told = [(one["version"], one["released"], one["state"]) for one in body["history"]]
+    assert told == [("2.0.0", "2026-01", "current"), ("1.0.0", "2025-12", "deprecated")]
+
+
 async def test_who_may_not_approve_is_told_so(as_role: AsRole, admin: httpx.AsyncClient) -> None:
     submitter = await as_role(Role.SUBMITTER)
     given = {"url": "https://new.org/help", "mode": "standard"}

@@ -44,6 +44,22 @@ async def test_one_by_hand(admin: httpx.AsyncClient, database: Database) -> None
     assert (added.status_code, added.json()) == (201, {"new": 1})
     rows = (await admin.get(ALL, params={"q": "BOTOX", "source": "manual"})).json()["items"]
     assert [one["text"] for one in rows] == ["botox orchard"]
+    # A tier set by hand stays until it is returned.
+    (found,) = rows
+    assert (found["tier"], found["tier_set_by"][:7]) == ("A", "member:")
+    path = f"{ALL}/{found['id']}/tier"
+    freed = (await admin.put(path, json={"tier": None})).json()
+    assert (freed["tier"], freed["tier_set_by"]) == ("A", None)
+    await database.fetch("UPDATE messor.keywords SET active = false, pruned_reason = 'no yield'")
+    now = (await admin.put(path, json={"tier": "B"})).json()
+    assert (now["tier"], now["active"], now["tier_reason"]) == ("B", True, "set by hand")
+    problem(await admin.put(path, json={"tier": "Z"}), 422, "invalid")
+    nobody = "00000000-0000-7000-8000-000000000000"
+    problem(await admin.put(f"{ALL}/{nobody}/tier", json={"tier": "A"}), 404, "not_found")
+    plain = await admin.post(K, json={"text": "laser", "profiles": ["sg-mobile"]})
+    assert plain.json() == {"new": 1}
+    (unset,) = (await admin.get(ALL, params={"q": "laser"})).json()["items"]
+    assert (unset["tier"], unset["tier_set_by"]) == ("C", None)
     problem(await admin.post(K, json={"text": "x", "profiles": ["nowhere"]}), 422, "usage")
     problem(await admin.post(K, json={"text": "x", "tier": "Z"}), 422, "invalid")
 

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from messor.access.roles import Role
 from messor.store.database import Database
 from tests.api.conftest import AsRole, client_of, problem
+from tests.held_lanes import BILL, make_domain
 
 V = "/api/v1"
 
@@ -91,6 +92,22 @@ async def test_a_proxy_cannot_be_put_at_an_internal_address(
     problem(refused, 422, "usage")
     assert "address is not allowed" in refused.text
     assert (await admin.get(f"{V}/proxies")).json()["items"] == []
+
+
+async def test_proxies_have_a_bill(admin: httpx.AsyncClient, database: Database) -> None:
+    domain = await make_domain(database, "shop.test")
+    made = await admin.post(f"{V}/proxies", json={"url": "http://p.example:1"})
+    await database.fetch(BILL, domain, made.json()["id"])
+    [found] = (await admin.get(f"{V}/proxies/costs")).json()["items"]
+    day = found.pop("day")
+    assert found == {
+        "domain": "shop.test", "proxy_id": made.json()["id"], "proxy": "http://p.example:1",
+        "requests": 3, "cost": "0.75",
+    }  # fmt: skip
+    assert len(day) == len("2026-01-01")
+    other = await admin.get(f"{V}/proxies/costs", params={"domain": "other.test"})
+    assert other.json()["items"] == []
+    assert (await admin.get(f"{V}/proxies/costs", params={"days": 0})).status_code == 422
 
 
 async def test_proxies_hide_their_passwords(admin: httpx.AsyncClient, database: Database) -> None:

@@ -27,8 +27,12 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"availability": "in_stock"}, ["Cup", "Copper kettle"]),
     ({"min_price": 10, "max_price": 49.9, "availability": "in_stock"}, ["Copper kettle"]),
     ({"max_price": 19.9, "currency": "EUR"}, ["Cup", "Tea pot"]),
+    ({"min_price": 49.9}, ["Copper kettle"]),
     ({"currency": "USD"}, []),
     ({"min_rating": 4.5}, ["Cup", "Copper kettle"]),
+    ({"min_confidence": 0.95}, ["Cup", "Tea pot", "Copper kettle"]),
+    ({"min_confidence": 0.96}, []),
+    ({"sort": "product_name"}, ["Copper kettle", "Cup", "Tea pot"]),
     ({"state": "removed"}, []),
     ({"state": "all", "domain": "other.example"}, []),
 ]

@@ -7,10 +7,12 @@ import pytest
 
 from messor.access.roles import Role
 from messor.store.database import Database
-from messor.verticals import verticals
+from messor.verticals import files, verticals
 from tests.api.conftest import AsRole, problem
 from tests.console.found import seed
+from tests.insight.making import decide_candidates
 
+FUNDING = files.shipped("funding").vertical.version
 V = "/api/v1/verticals/wellness"
 
 
@@ -55,3 +57,18 @@ async def test_calibration(admin: httpx.AsyncClient, database: Database) -> None
     rows = (await admin.get(f"{V}/calibration")).json()["items"]
     assert {one["what"] for one in rows} >= {"confidence", "keyword"}
     assert all(one["decisions"] == 2 for one in rows if one["what"] == "keyword")
+
+
+async def test_judge_weights_are_shown_with_figures_then_applied(
+    as_role: AsRole, database: Database
+) -> None:
+    await decide_candidates(database, 40)
+    place = "/api/v1/verticals/funding/judges/weights"
+    viewer: httpx.AsyncClient = await as_role(Role.VIEWER)
+    shown = (await viewer.get(place)).json()
+    assert (shown["now"]["wrong"], shown["then"]["wrong"]) == (10, 0)
+    problem(await viewer.post(place, json={}), 403, "forbidden")
+    reviewer = await as_role(Role.REVIEWER)
+    problem(await reviewer.post(place, json={"seen": FUNDING + 5}), 409, "conflict")
+    assert (await reviewer.post(place, json={"seen": FUNDING})).status_code == 200
+    assert (await verticals.get(database, "funding")).vertical.version == FUNDING + 1

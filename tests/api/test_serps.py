@@ -19,7 +19,7 @@ async def test_pages_and_gaps(admin: httpx.AsyncClient, database: Database) -> N
     ids = {one["id"] for one in body["items"]} & {one["id"] for one in following.json()["items"]}
     assert ids == set()
     gaps = (await admin.get("/api/v1/serps", params={"outcome": "failed"})).json()["items"]
-    assert {one["said"] for one in gaps} == {"no engine could be asked"}
+    assert {one["message"] for one in gaps} == {"no engine could be asked"}
     page = (await admin.get(f"/api/v1/serps/{found.serp}")).json()
     assert {one["block"] for one in page["results"]} >= {"organic", "ad", "local_pack"}
     gap = (await admin.get(f"/api/v1/serps/{found.gap}")).json()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from messor.access.roles import Role
-from messor.api.routes import events
+from messor.api import streams
 from messor.ledger.events import Event, record
 from messor.store.database import Database
 from tests.api.serving import Served
@@ -18,7 +18,7 @@ from tests.api.serving import Served
 async def test_an_event_is_pushed(
     dsn: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "POLL_SECONDS", 3_600.0)
+    monkeypatch.setattr(streams, "POLL_SECONDS", 3_600.0)
     with Served(dsn, tmp_path) as served:
         key = await asyncio.to_thread(served.key, Role.VIEWER)
         headers = {"Authorization": f"Bearer {key}"}

@@ -1,4 +1,4 @@
-"""One RabbitMQ per run, emptied for each test; workers as processes, of either dispatcher."""
+"""One RabbitMQ per run and only while it is needed, emptied for each test; workers as processes, of either dispatcher."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from messor.store.server import EmbeddedServer
 from tests.broker import rabbitmq, worker_process
 from tests.broker.rabbitmq import RabbitMQ
 
+HERE = Path(__file__).parent
 TYPES = ("failing", "other", "poison", "score", "slow")
 PATIENCE = 180.0  # processes take long to start on a busy machine
 LASTING = 60.0  # a lease that nobody waits for
@@ -48,7 +49,14 @@ QUICK = Options(
 )
 
 
-@pytest.fixture(scope="session")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever needs the broker runs where it runs: it takes seconds to start, and never idles."""
+    for item in items:
+        if item.path.parent == HERE and item.path.name != "test_options.py":
+            item.add_marker(pytest.mark.xdist_group("rabbitmq"))
+
+
+@pytest.fixture(scope="package")
 def rabbitmq_server() -> Iterator[RabbitMQ]:
     if not rabbitmq.is_installed():
         pytest.skip(rabbitmq.INSTALL)

@@ -25,8 +25,6 @@ from messor.store.database import Database
 from tests.broker.conftest import PATIENCE, Team, ask, made, standing, until, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
 
-pytestmark = pytest.mark.xdist_group("rabbitmq")
-
 
 def send(options: Options, hints: list[Hint]) -> None:
     with closing(Publisher(build_app(options), options)) as publisher:

@@ -8,8 +8,6 @@ import signal
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from messor.jobs import jobs
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
@@ -24,8 +22,6 @@ from tests.broker.conftest import (
     until_so,
 )
 from tests.moments import crash
-
-pytestmark = pytest.mark.xdist_group("rabbitmq")
 
 
 async def test_each_job_is_done_once(database: Database, team: Team) -> None:

@@ -23,8 +23,6 @@ from messor.store.database import Database
 from tests.broker.conftest import PATIENCE, TYPES, ask, delete_queues, standing, until_so
 from tests.broker.rabbitmq import RabbitMQ, free_port
 
-pytestmark = pytest.mark.xdist_group("rabbitmq")
-
 MakeRelay = Callable[..., Relay]
 
 
@@ -67,9 +65,6 @@ async def test_a_hint_is_part_of_the_transaction_that_asks(database: Database) -
             await jobs.enqueue(connection, [NewJob("score", "d", "domain")])
             raise asyncio.CancelledError
     assert await written(database) == 3
-    await outbox.close_outbox(database)
-    await ask(database, "e")
-    assert await written(database) == 0
 
 
 async def test_an_outbox_nobody_empties_does_not_grow(database: Database) -> None:

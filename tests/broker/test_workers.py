@@ -22,7 +22,7 @@ from tests.broker.rabbitmq import RabbitMQ
 from tests.crawling import admit
 from tests.little_web import LittleWeb, page
 
-pytestmark = [pytest.mark.alone, pytest.mark.xdist_group("rabbitmq")]
+pytestmark = pytest.mark.alone
 
 HOSTS = ("a.test", "b.test", "c.test")
 PAGES = 25

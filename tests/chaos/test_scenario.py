@@ -53,6 +53,17 @@ async def test_a_short_crawl_by_workers_cut_off_from_the_database() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
+async def test_a_short_crawl_while_the_databases_clock_is_wrong() -> None:
+    plan = Plan(
+        "steps", seed=3, hosts=3, workers=2, steps=1, step_seconds=6.0, pages=120, delay=0.1,
+        lease=10.0, seconds=120.0,
+    )  # fmt: skip
+    report = await play(plan)
+    assert [check for check in report.checks if not check.ok] == [], report.said
+    assert "clock went ahead by 3,600 s" in report.said
+    assert "clock went back by 3,600 s" in report.said
+
+
 async def test_a_short_crawl_by_workers_whose_clocks_are_wrong() -> None:
     try:
         find_faketime()

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from messor.cli.main import main
+from messor.extraction import reader_pool
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def messor(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MESSOR_DATABASE_URL", dsn)
     monkeypatch.setenv("MESSOR_DATA_DIR", str(tmp_path / "data"))
+    # A process that reads takes longer to start than a test has to read.
+    monkeypatch.setattr(reader_pool, "_cores", lambda: 1)
 
     def run(*words: str) -> Said:
         monkeypatch.setattr(sys, "argv", ["messor", *words])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -264,3 +266,17 @@ def test_db_down_and_up(messor: Messor) -> None:
     assert "messor db upgrade" in said.err
     assert messor("db", "upgrade").code == 0
     assert messor("domains", "list").code == 0
+
+
+HELP = """
+import sys
+from messor.cli.main import cli
+cli(["--help"], standalone_mode=False)
+print([name for name in ("alembic", "sqlalchemy", "fastapi") if name in sys.modules], file=sys.stderr)
+"""
+
+
+def test_help_loads_neither_migrations_nor_the_web_server() -> None:
+    said = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
+    assert said.stderr == "[]\n"
+    assert "Commands:" in said.stdout

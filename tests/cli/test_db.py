@@ -17,8 +17,8 @@ from messor.store import revisions
 from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
 from tests.cli.conftest import Messor, run_process
-from tests.conftest import with_password
 from tests.later_migration import add_later_migration
+from tests.template_server import with_password
 
 
 def command_lines() -> str:

@@ -6,8 +6,11 @@ import asyncio
 
 from messor.insight.search_index import index_waiting
 from messor.store.database import Database
+from messor.verticals import files
 from tests.cli.conftest import Messor
-from tests.insight.making import apply_vertical, make_site, own
+from tests.insight.making import apply_vertical, decide_candidates, make_site, own
+
+FUNDING = files.shipped("funding").vertical.version
 
 
 async def _fill(dsn: str) -> None:
@@ -74,3 +77,17 @@ def test_scores_are_tried_applied_and_shown(messor: Messor, dsn: str) -> None:
     ):
         refused = messor(*words)
         assert (refused.code, sentence in refused.err) == (code, True), refused.err
+
+
+def test_judge_weights_are_shown_with_figures_then_applied(messor: Messor, dsn: str) -> None:
+    async def fill() -> None:
+        async with Database(dsn) as database:
+            await decide_candidates(database, 40)
+
+    asyncio.run(fill())
+    shown = messor("scores", "judges", "funding")
+    assert "0 of 40 would be wrong instead of 10" in shown.err
+    assert "domain_credibility" in shown.out
+    assert messor("scores", "judges", "funding", "--json").json["is_better"] is True
+    done = messor("scores", "judges", "funding", "--apply")
+    assert f"Version {FUNDING + 1} of funding has these weights." in done.err

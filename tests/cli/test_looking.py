@@ -119,6 +119,7 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "disks": "ok",
         "search engines": "ok",
         "model": "ok",
+        "mail": "ok",
         "proxies": "ok",
         "secret key": "ok",
         "broker": "ok",

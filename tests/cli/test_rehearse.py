@@ -94,7 +94,7 @@ def test_a_vertical_is_rehearsed_from_keywords_to_cadence(messor: Messor) -> Non
     assert {check["name"] for check in done["checks"]} >= {"visibility", "movers", "out of cadence"}
     figures = done["figures"]
     assert figures["searches"] == figures["keywords"] > 100
-    assert figures["domains_approved"] == figures["candidates_approved"] > 10
+    assert figures["candidates_approved"] > figures["domains_approved"] > 10  # programs of funders
     assert figures["levels_changed"] == figures["domains_approved"]
     assert figures["records"] > figures["domains_approved"]
     assert done["movers"]

@@ -76,6 +76,14 @@ def test_from_keywords_to_a_decision(
     ).json
     assert made["written"] == made["new"] > 100
     assert messor("keywords", "add", "funding", "museum fund", "--tier", "A").code == 0
+    again = messor("keywords", "add", "funding", "Museum  FUND")
+    assert (again.code, again.err.strip()) == (0, "These keywords already exist.")
+    assert (
+        "2 keywords are tier B now" in messor("keywords", "tier", "funding", "MUSEUM fund", "B").err
+    )
+    unknown = messor("keywords", "tier", "funding", "museum", "A")
+    assert (unknown.code, "funding has no keyword 'museum'" in unknown.err) == (4, True)
+    assert messor("keywords", "tier", "funding", "museum fund", "A").code == 0
     listed = messor("keywords", "list", "--vertical", "funding", "--tier", "A", "--json").json
     assert {one["text"] for one in listed} == {"museum fund"}
     without = messor("scout", "search", "funding")
@@ -124,7 +132,7 @@ def test_a_searxng_whose_engines_are_all_dead_is_told(
         assert said.code != 0
         assert "google: Suspended: CAPTCHA" in said.err
         assert "are still due. Check the engines: messor doctor" in said.err
-        assert "returned no page" in messor("scout", "sessions", "--json").json[0]["said"]
+        assert "returned no page" in messor("scout", "sessions", "--json").json[0]["message"]
         assert "searches returned no page" in messor("scout", "sessions").out
         # Nothing was spent: another engine is asked in the same window.
         monkeypatch.setenv("MESSOR_SEARCH_ENGINES__SERPER__URL", serper.base_url)

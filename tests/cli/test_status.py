@@ -14,7 +14,7 @@ def _sound(dsn: str) -> None:
     async def insert() -> None:
         async with Database(dsn) as database, database.connection() as connection:
             await connection.execute(
-                "INSERT INTO messor.alarms (place, name, said) VALUES ('there:1', 'clock', 'It jumped.')"
+                "INSERT INTO messor.alarms (place, name, message) VALUES ('there:1', 'clock', 'It jumped.')"
             )
 
     asyncio.run(insert())

@@ -82,17 +82,17 @@ def test_a_line_of_a_batch_beyond_the_depth_is_fetched(
     assert web.paths(SHOP).count("/2") == before + 1
 
 
-def test_a_submitter_is_told_by_a_webhook_or_by_nobody(messor: Messor) -> None:
+def test_a_submitter_without_an_address_is_told_by_a_webhook_or_by_nobody(messor: Messor) -> None:
     for name in ("one.org", "two.org"):
         messor("domains", "submit", name)
     reject = ("--reason", "a shop", "--notify")
-    assert "Its submitter was not notified" in messor("domains", "reject", "one.org", *reject).err
+    said = messor("domains", "reject", "one.org", *reject).err
+    assert "Its submitter was not notified: nobody left an address." in said
+    assert "No webhook receives the notice either." in said
     hook = ("webhooks", "add", "https://hooks.example.org/", "--type", "submitter.notice")
     assert messor(*hook).code == 0
-    assert (
-        "goes to 1 webhook, which has to deliver it"
-        in messor("domains", "reject", "two.org", *reject).err
-    )
+    said = messor("domains", "reject", "two.org", *reject).err
+    assert "The notice goes to 1 webhook, which has to deliver it." in said
 
 
 def test_a_name_that_does_not_resolve_is_said_so(

@@ -9,12 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
+from urllib.request import urlopen
 
+import psutil
 import pytest
 
 from messor.cli import worker as commands
+from messor.core.heartbeat import Heartbeat
 from messor.crawl.worker import Worker
+from messor.ledger import alarms
+from messor.runtime.components import STALLED
 from messor.runtime.process_group import ProcessGroup
 from messor.runtime.supervisor import RestartPolicy, Supervisor
 from messor.runtime.worker_process import Duties
@@ -25,7 +31,7 @@ from messor.store.server import EmbeddedServer
 from simweb import SimResponse
 from tests.cli.conftest import Messor
 from tests.crawling import admit, until
-from tests.little_web import LittleWeb, Room, page
+from tests.little_web import LAG, LittleWeb, Room, page
 from tests.moments import crash
 from tests.web.nesting_check import KILLER
 
@@ -35,7 +41,7 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            "Unknown kind of work 'nonsense'; choose from: audit, extract, visit",
+            "Unknown kind of work 'nonsense'; choose from: audit, export, extract, flag, mail, visit",
         ),
         (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),
@@ -67,9 +73,9 @@ def test_a_broker_of_another_kind_is_refused(
 @pytest.mark.parametrize(
     "only, asked, visits, jobs, concurrency",
     [
-        (None, None, True, {"audit", "webhook"}, 16),
-        (None, 4, True, {"audit", "webhook"}, 4),
-        (None, 400, True, {"audit", "webhook"}, 16),
+        (None, None, True, {"audit", "export", "flag", "mail", "webhook"}, 16),
+        (None, 4, True, {"audit", "export", "flag", "mail", "webhook"}, 4),
+        (None, 400, True, {"audit", "export", "flag", "mail", "webhook"}, 16),
         ("audit", 400, False, {"audit"}, 400),
         (" visit ", None, True, set(), 16),
         ("extract", None, False, set(), 16),
@@ -187,6 +193,7 @@ async def attacked(
     *,
     command: list[str],
     poison: SimResponse,
+    policy: RestartPolicy | None = None,
 ) -> list[str]:
     """What two workers said while 40 hosts of one domain served them a poison, beside others."""
     hosts = [f"h{number}.evil.test" for number in range(40)]
@@ -203,14 +210,14 @@ async def attacked(
             "DATABASE_URL": dsn,
             "DATA_DIR": str(settings.data_dir),
             "ALLOWED_NETWORKS": settings.allowed_networks.model_dump_json(),
-            "WORKER_LEASE": "2",
+            "WORKER_LEASE": "600",
             "BROWSER": "off",
         }.items():
             monkeypatch.setenv(f"MESSOR_{name}", value)
         for host in ("evil.test", *(f"good{number}.test" for number in range(4))):
             await admit(database, f"http://{host}/", delay=0.02)
         said: list[str] = []
-        supervisor = Supervisor(command, 2, say=said.append, ceiling_mb=1000)
+        supervisor = Supervisor(command, 2, say=said.append, ceiling_mb=1000, policy=policy)
         running = asyncio.create_task(supervisor.run())
         try:
             async with asyncio.timeout(240):
@@ -246,38 +253,120 @@ async def test_a_page_that_crashes_the_parser_ends_no_worker(
     assert await database.fetchval(READ, ["too_complex"]) == 40
 
 
-async def test_a_page_that_kills_its_worker_does_not_stop_the_rest(
+async def test_what_a_killed_worker_held_goes_on_at_once_and_in_its_pace(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    links = [f"/{number}" for number in range(12)]
-    rooms = {link: page(link) for link in links}
-    rooms |= {"/": page("home", *links, "/poison"), "/poison": page("deadly")}
-    async with LittleWeb(tmp_path, {"one.test": rooms, "two.test": dict(rooms)}) as web:
+    """Without waiting for its lease, and never sooner than the delay after its last request."""
+    rooms = {
+        "/": page("home", "/poison", "/last"),
+        "/poison": page("deadly"),
+        "/last": page("last"),
+    }
+    others = {**rooms, "/poison": page("harmless")}
+    delay = 1.5  # longer than it takes the others to notice
+    async with LittleWeb(tmp_path, {"one.test": rooms, "two.test": others}) as web:
         settings = web.settings()
         for name, value in {
             "DATABASE_URL": dsn,
             "DATA_DIR": str(settings.data_dir),
             "ALLOWED_NETWORKS": settings.allowed_networks.model_dump_json(),
-            "WORKER_LEASE": "2",
+            "WORKER_LEASE": "600",
             "BROWSER": "off",
         }.items():
             monkeypatch.setenv(f"MESSOR_{name}", value)
         for host in web.houses:
-            await admit(database, f"http://{host}/", delay=0.02)
+            await admit(database, f"http://{host}/", delay=delay)
         said: list[str] = []
         command = [sys.executable, "-c", FRAIL]
-        supervisor = Supervisor(command, 1, say=said.append, ceiling_mb=1000)
+        supervisor = Supervisor(command, 2, say=said.append, ceiling_mb=1000)
         running = asyncio.create_task(supervisor.run())
-        ok = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND outcome = 'ok'"
-        async with asyncio.timeout(240):
-            while await database.fetchval(ok) < 28:  # noqa: ASYNC110 - a database has no event
-                await asyncio.sleep(0.05)
-        supervisor.stop()
-        await running
-    assert 1 <= len(said) <= 2  # one death a domain, at most
-    assert all("was ended by SIGSEGV" in line for line in said)
+        try:
+            async with asyncio.timeout(240):
+                while await database.fetchval(READ, ["ok"]) < 6:  # noqa: ASYNC110 - no event
+                    await asyncio.sleep(0.05)
+        finally:
+            supervisor.stop()
+            await running
+        for host in web.houses:
+            times = [asked.arrived_ns / 1e9 for asked in web.requests(host)]
+            assert min(b - a for a, b in pairwise(times)) >= delay - LAG
+    assert len(said) == 1
+    assert "was ended by SIGSEGV" in said[0]
     doubled = "SELECT count(*) - count(DISTINCT page_id) FROM messor.page_snapshots"
     assert await database.fetchval(doubled) == 0
+
+
+HANGING = FRAIL.replace("os.kill(os.getpid(), signal.SIGSEGV)", "__import__('time').sleep(3600)")
+
+
+async def test_a_worker_whose_loop_a_page_blocks_is_replaced_and_the_page_blamed(
+    database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await attacked(
+        database, dsn, tmp_path, monkeypatch,
+        command=[sys.executable, "-c", HANGING], poison=page("deadly"),
+        policy=RestartPolicy(first_pause_seconds=0.01, poll_seconds=0.1, hang_seconds=2),
+    )  # fmt: skip
+    hung = [line for line in said if "has not responded for 2 s" in line]
+    assert 1 <= len(hung) <= 2, said
+    assert await database.fetchval(READ, ["ok"]) == 41 + 44
+
+
+# A server process whose event loop hangs when a file says so; not the process that replaces it.
+SITE = """
+import sys
+if "--socket" in sys.argv:
+    import asyncio, os, pathlib, threading, time
+    def watch():
+        told = pathlib.Path("hang")
+        while not told.exists():
+            time.sleep(0.05)
+        told.unlink()
+        from messor.ops.webhooks import dispatch
+        dispatch.dispatch = lambda database: time.sleep(3600)
+    threading.Thread(target=watch, daemon=True).start()
+"""
+
+
+async def test_up_replaces_a_server_that_hangs_while_its_workers_go_on(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    environment = {
+        "MESSOR_DATABASE_URL": dsn, "MESSOR_LISTEN_PORT": "0", "MESSOR_HANG_SECONDS": "3",
+        "PYTHONPATH": str(tmp_path),
+    }  # fmt: skip
+    with started(tmp_path, "up", "--workers", "1", **environment) as process:
+        url = await asyncio.to_thread(console_of, process)
+        await asyncio.to_thread(wait_for, process, "is running")
+        assert await asyncio.to_thread(status_of, url) == 200
+        (worker,) = workers_of(process)
+        (tmp_path / "hang").touch()
+        await asyncio.to_thread(wait_for, process, "has not responded for 3 s and is killed")
+        assert await asyncio.to_thread(status_of, url) == 200  # at the same port
+        assert workers_of(process) == [worker]
+        found = await database.fetch("SELECT data FROM messor.events WHERE type = $1", STALLED)
+        assert ["server processes" in row["data"] for row in found] == [True]
+        alarmed = [alarm.name for alarm in await alarms.standing(database)]
+        assert alarmed == ["server processes"]
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, 120) == 0
+
+
+def console_of(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    return next(line.split()[1] for line in process.stderr if line.startswith("Console: "))
+
+
+def status_of(url: str) -> int:
+    with urlopen(f"{url}/login", timeout=60) as answer:
+        status: int = answer.status
+    return status
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    children = psutil.Process(process.pid).children()
+    return [child.pid for child in children if "worker" in child.cmdline()]
 
 
 async def test_a_supervisor_that_fails_does_not_end_the_others(
@@ -289,6 +378,7 @@ async def test_a_supervisor_that_fails_does_not_end_the_others(
     class Team:
         def __init__(self, name: str) -> None:
             self._name = name
+            self.heartbeat = Heartbeat()
             made.append(name)
 
         def stop(self) -> None:

@@ -25,7 +25,7 @@ from tests.listed import listed
 
 SERP = """
 WITH request AS (
-  INSERT INTO messor.search_requests (id, keyword_id, serp_profile_id, window_key, state, said)
+  INSERT INTO messor.search_requests (id, keyword_id, serp_profile_id, window_key, state, message)
   SELECT $1::uuid, k.id, k.serp_profile_id, $1::uuid::text, CASE WHEN $3 = 'failed' THEN 'gap' ELSE 'answered' END,
          CASE WHEN $3 = 'failed' THEN 'no engine could be asked' END
     FROM messor.keywords k WHERE k.id = $2
@@ -34,7 +34,7 @@ WITH request AS (
   UPDATE messor.keywords SET last_snapshot_at = greatest(last_snapshot_at, $4) WHERE id = $2 AND $3 <> 'failed'
 ), snapshot AS (
   INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
-                                     outcome, said, captured_at, result_count, judged_in)
+                                     outcome, message, captured_at, result_count, judged_in)
   SELECT id, keyword_id, serp_profile_id, id, $1::uuid::text, CASE WHEN $3 = 'failed' THEN '-' ELSE 'searxng' END,
          $3, CASE WHEN $3 <> 'ok' THEN 'no engine could be asked' END, $4, jsonb_array_length($5), $6
     FROM request RETURNING id

@@ -14,6 +14,7 @@ import msgspec
 
 from messor.store.database import Connection, Database
 from messor.verticals.model import Vertical
+from messor.watches.conditions import Condition
 
 COLUMNS = """
 SELECT c.table_name::text AS name, c.column_name::text AS column, c.udt_name::text AS kind
@@ -32,7 +33,8 @@ OURS = {
 }  # fmt: skip
 # Texts within these are replaced one by one, as far as the whole is still what its readers take.
 SHAPED: dict[str, Callable[[bytes], object]] = {
-    "verticals.definition": Vertical.model_validate_json
+    "verticals.definition": Vertical.model_validate_json,
+    "watches.condition": Condition.model_validate_json,
 }
 
 

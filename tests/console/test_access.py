@@ -25,6 +25,7 @@ PUBLIC = {
     ("GET", "/link/{token}"),
     ("POST", "/link/{token}"),
     ("GET", "/ask"),
+    ("GET", "/ask/status/{token}"),
     ("POST", "/ask"),
 }
 NAMED = {"name": "example.org", "token": "x" * 43}

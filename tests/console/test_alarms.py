@@ -17,7 +17,7 @@ async def test_an_alarm_is_told_on_every_page(
 ) -> None:
     async with database.connection() as connection:
         await connection.execute(
-            f"INSERT INTO messor.alarms (place, name, said) VALUES ('there:1', 'disk', '{SAID}')"
+            f"INSERT INTO messor.alarms (place, name, message) VALUES ('there:1', 'disk', '{SAID}')"
         )
     answer = await admin.get(path)
     assert answer.status == 200
@@ -26,7 +26,7 @@ async def test_an_alarm_is_told_on_every_page(
 
 
 MANY = """
-INSERT INTO messor.alarms (place, name, said, raised_at)
+INSERT INTO messor.alarms (place, name, message, raised_at)
 SELECT machine || ':' || pid, name, name || ' is wrong', messor.clock() - interval '1 s' * pid
   FROM unnest('{here,there}'::text[]) machine, generate_series(1, 3) pid,
        unnest('{disk,clock,relay}'::text[]) name

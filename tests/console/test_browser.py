@@ -76,7 +76,7 @@ async def test_log_in_review_approve(
     await expect(page.get_by_role("heading", name="spam.org")).to_be_visible()
     await dossier.get_by_role("button", name="Reject").click()
     await expect(page.get_by_text("A reason is required")).to_be_visible()
-    await dossier.get_by_label("Reason").fill("only advertisements")
+    await dossier.get_by_label("Reason", exact=True).fill("only advertisements")
     await dossier.get_by_role("button", name="Reject").click()
     await expect(page.get_by_text("The review queue is empty")).to_be_visible()
     assert await status_of(database, "spam.org") == "rejected"

@@ -218,7 +218,7 @@ async def _plant(database: Database, found: Found, words: list[str]) -> list[str
     page = await add_serp(database, found.keywords[0], timedelta(minutes=1), rows)
     gap = await add_serp(database, found.keywords[0], timedelta(minutes=2), [], outcome="failed")
     whole = " ".join(words)[:15_000]
-    await database.fetch("UPDATE messor.serp_snapshots SET said = $1 WHERE id = $2", whole, gap)
+    await database.fetch("UPDATE messor.serp_snapshots SET message = $1 WHERE id = $2", whole, gap)
     await database.fetch(
         """UPDATE messor.candidates SET title = $1, snippet = $1, url = $2, search_query = $1,
                   organisation_name = $1, program_name = $1, search_engine = $3""",
@@ -229,7 +229,7 @@ async def _plant(database: Database, found: Found, words: list[str]) -> list[str
     await database.fetch("UPDATE messor.judgements SET explanation = $1", whole)
     await database.fetch("UPDATE messor.keywords SET tier_reason = $1", whole[:2_000])
     await database.fetch("UPDATE messor.organisations SET name = left($1, 300)", whole)
-    await database.fetch("UPDATE messor.discovery_sessions SET said = $1", whole)
+    await database.fetch("UPDATE messor.discovery_sessions SET message = $1", whole)
     await database.fetch(
         "UPDATE messor.records SET data = jsonb_build_object('name', $1::text)", whole
     )

@@ -25,7 +25,8 @@ async def test_views_search_and_order(admin: Visitor, database: Database) -> Non
     await seeding.add_page(database, one, "https://alpha.org/a")
     await database.fetch("UPDATE messor.domains SET pages_known = 7 WHERE domain = 'beta.org'")
     await database.fetch(
-        "UPDATE messor.hosts SET last_request_at = messor.clock() WHERE host = 'alpha.org'"
+        """UPDATE messor.hosts SET last_request_at = messor.clock(),
+                  last_good_at = messor.clock() WHERE host = 'alpha.org'"""
     )
 
     async def listed(query: str) -> list[str]:
@@ -224,3 +225,29 @@ async def test_an_emptied_delay_is_the_usual_one_again(database: Database, admin
     assert saved.status == 303
     now = await registry.get(database, "example.org")
     assert (now.crawl_delay_seconds, now.scrape_frequency_hours) == (None, 48)
+
+
+async def test_approved_domains_have_row_actions(
+    admin: Visitor, database: Database, enter: Enter
+) -> None:
+    """Recrawl, suspend and trust from the list itself, back to the list as it was filtered."""
+    await admit(database, "alpha.org")
+    await seeding.ask_for(database, "waiting.org")
+    here = "/domains?view=approved"
+    text = (await admin.get("/domains")).text
+    for act in ("Recrawl alpha.org now", "Suspend alpha.org", "Trust alpha.org"):
+        assert f'aria-label="{act}"' in text
+    assert "Suspend waiting.org" not in text
+    assert f'name="back" value="{here}"' in (await admin.get(here)).text
+    form = {"back": here, "here": here, "seen": "approved"}
+    done = await admin.send(here, "/domains/alpha.org/decide", {**form, "act": "trust"})
+    assert done.place == here
+    assert (await registry.get(database, "alpha.org")).is_trusted_domain
+    assert 'aria-label="Remove trust in alpha.org"' in (await admin.get(here)).text
+    assert (await admin.send(here, "/domains/alpha.org/rescrape", form)).place == here
+    assert "1 pages of alpha.org are due now." in (await admin.get(here)).said
+    await admin.send(here, "/domains/alpha.org/decide", {**form, "act": "suspend"})
+    assert (await registry.get(database, "alpha.org")).status == "suspended"
+    viewer = await enter(admin.base, Role.VIEWER)
+    await admit(database, "beta.org")
+    assert "Suspend beta.org" not in (await viewer.get("/domains")).text

@@ -140,3 +140,13 @@ async def test_what_is_not_there_is_not_there(reviewer: Visitor, database: Datab
         "/scores/00000000-0000-0000-0000-000000000001", "/verticals/nope",
     ):  # fmt: skip
         assert (await reviewer.get(path)).status == 404, path
+
+
+async def test_a_tier_is_set_by_hand_and_returned(admin: Visitor, database: Database) -> None:
+    found = await seed(database, weeks=1)
+    path = f"/keywords/{found.keywords[1]}"
+    for tier in ("C", ""):
+        assert (await admin.send(path, f"{path}/tier", {"tier": tier})).status == 303
+        keyword = await keyword_queries.get(database, found.keywords[1])
+        assert (keyword.tier, keyword.tier_set_by is None) == ("C", tier == "")
+    assert (await admin.send(path, f"{path}/tier", {"tier": "Z"})).status == 422

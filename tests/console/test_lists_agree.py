@@ -15,6 +15,7 @@ import pytest
 import messor
 from messor.api.app import make_api
 from messor.cli.main import cli
+from messor.feed.queries import MAX_BATCH
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.listing import DEFAULT_LIMIT, MAX_LIMIT, Listing
@@ -31,6 +32,8 @@ class Place(NamedTuple):
     console: str | None
     given: tuple[str, ...] = ()  # filters that path or arguments give
     owner: tuple[str, ...] = ()  # those that only the arguments and the console's path give
+    more: tuple[str, ...] = ()  # parameters of the API besides
+    most: int = MAX_LIMIT  # items of a response
 
 
 PLACES = {
@@ -61,6 +64,7 @@ PLACES = {
         "/unproductive-pages", "relevance unproductive", "/unproductive-pages"
     ),
     "tasks": Place("/tasks", "tasks list", "/tasks"),
+    "failed tasks": Place("/tasks/dead", "tasks dead", "/tasks/dead"),
     "batches": Place("/batches", "tasks batches", "/batches"),
     "batch errors": Place("/batches/{batch_id}/errors", "tasks errors", None, ("batch_id",)),
     "products": Place("/products", "products list", "/products"),
@@ -70,6 +74,10 @@ PLACES = {
     "review queue": Place("/review", "domains queue", "/review"),
     "jobs": Place("/jobs", "jobs list", "/jobs"),
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
+    "exports": Place("/exports", "export list", "/exports"),
+    "changes": Place("/changes", "changes", "/changes", more=("wait",), most=MAX_BATCH),
+    "watches": Place("/watches", "watches list", "/watches"),
+    "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),
     "events": Place("/events", "events", "/audit", given=("with_audit",)),
 }
 
@@ -98,11 +106,12 @@ def test_the_api_offers_what_the_listing_declares(name: str, database: Database)
     document = make_api(Settings(), database).openapi()
     found = document["paths"][f"/api/v1{place.api}"]["get"]["parameters"]
     query = {one["name"]: one["schema"] for one in found if one["in"] == "query"}
-    expected = {*listing.filters.model_fields, "sort", "cursor", "limit"} - set(place.given)
+    own = {"sort", "cursor", "limit", *place.more}
+    expected = {*listing.filters.model_fields, *own} - set(place.given)
     assert set(query) == expected
     orders = query["sort"].get("enum") or [query["sort"]["const"]]
     assert (orders, query["sort"]["default"]) == (list(listing.orders), listing.default_order)
-    assert (query["limit"]["default"], query["limit"]["maximum"]) == (DEFAULT_LIMIT, MAX_LIMIT)
+    assert (query["limit"]["default"], query["limit"]["maximum"]) == (DEFAULT_LIMIT, place.most)
 
 
 @pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place.command])

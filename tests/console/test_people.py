@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from html import unescape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from messor.access.roles import Role
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console.conftest import PASSWORD, Enter, Serve, Visitor
+from tests.held_lanes import BILL, make_domain
 
 ONCE = re.compile(r'<div class="once">([^<]+)</div>')
 
@@ -201,12 +203,19 @@ async def test_the_schedule_is_overridden_reset_and_switched(
 async def test_a_proxy_is_added_without_telling_its_password(
     database: Database, admin: Visitor
 ) -> None:
-    form = {"url": "http://ann@proxy.example:3128", "password": "s3cret-of-ann"}
+    form = {"url": "http://ann@proxy.example:3128", "password": "s3cret-of-ann", "cost": "0.25"}
     assert (await admin.send("/proxies", "/proxies", form)).status == 303
     page = await admin.get("/proxies")
     assert "proxy.example:3128" in page.said
     assert "s3cret-of-ann" not in page.text
-    [(number, trusted)] = await database.fetch("SELECT id, trusted FROM messor.proxies")
+    assert "Requests and cost" not in page.said
+    domain = await make_domain(database, "shop.test")
+    await database.fetch(BILL, domain, await database.fetchval("SELECT id FROM messor.proxies"))
+    bill = (await admin.get("/proxies")).said
+    assert "shop.test http://proxy.example:3128 3 0.7500" in " ".join(bill.split())
+    sql = "SELECT id, trusted, cost_per_request FROM messor.proxies"
+    [(number, trusted, price)] = await database.fetch(sql)
+    assert price == Decimal("0.25")
     assert not trusted  # should its name lead inside one day, it is refused
     for act in ("disable", "enable", "remove"):
         assert (await admin.send("/proxies", f"/proxies/{number}", {"act": act})).status == 303

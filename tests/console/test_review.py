@@ -15,7 +15,7 @@ from tests.crawling import admit
 LOOK = PreflightReport(
     url="https://foodbank.org/",
     reachable=True,
-    said="It answers, and robots.txt lets us in.",
+    message="It answers, and robots.txt lets us in.",
     robots="rules",
     robots_allows=False,
     robots_reason="Disallow: /",

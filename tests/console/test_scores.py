@@ -14,9 +14,10 @@ from messor.verticals import files, verticals
 from messor.verticals.reweigh import with_weights
 from tests.console.conftest import Visitor
 from tests.console.found import seed
-from tests.insight.making import apply_vertical
+from tests.insight.making import apply_vertical, decide_candidates
 from tests.listed import listed
 
+FUNDING = files.shipped("funding").vertical.version
 NOW = files.shipped("wellness").vertical.version
 WEIGHTS = ("visibility", "content_change", "record_yield", "quality", "friction", "cost")
 
@@ -171,3 +172,16 @@ async def test_a_file_that_cannot_be_changed_safely_is_refused(database: Databas
         applied, _ = await verticals.apply(connection, file, actor="test")
     with pytest.raises(UsageError, match="cannot be changed automatically"):
         with_weights(applied, {"cost": 7.0})
+
+
+async def test_judge_weights_are_shown_with_figures_then_applied(
+    reviewer: Visitor, database: Database
+) -> None:
+    await decide_candidates(database, 40)
+    place = "/scores/calibration?vertical=funding"
+    assert "0 of 40 would be wrong instead of 10" in (await reviewer.get(place)).said
+    form = {"vertical": "funding", "version": str(FUNDING)}
+    answer = await reviewer.send(place, "/scores/calibration", form)
+    assert f"Version {FUNDING + 1} has these weights" in (await reviewer.get(answer.place)).said
+    late = await reviewer.send(place, "/scores/calibration", form)
+    assert "reload and try again" in (await reviewer.get(late.place)).said

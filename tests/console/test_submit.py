@@ -38,12 +38,37 @@ async def test_the_form_has_its_fields(admin: Visitor, database: Database) -> No
     depths = re.findall(r'name="depth" value="(\d+)"( checked)?', text)
     assert [value for value, _ in depths] == ["0", "1", "2", "3", "4"]
     assert [value for value, checked in depths if checked] == ["3"]
+    assert re.search(r'name="delay" value="2" type="number"', text)
     await submit(admin, address="foodbank.org")
     row = await database.fetchrow(
         "SELECT max_crawl_depth, submission_context FROM messor.domains WHERE domain = 'foodbank.org'"
     )
     assert row is not None
     assert tuple(row) == (3, None)
+
+
+async def test_the_delay_of_the_form_is_the_domains(admin: Visitor, database: Database) -> None:
+    """As typed, empty for the default; a shorter one than a second is for reviewers to set."""
+    for name, given, kept in (
+        ("two.org", "2", 2.0),
+        ("slow.org", "7.5", 7.5),
+        ("any.org", "", None),
+    ):
+        await submit(admin, address=name, delay=given)
+        row = await database.fetchrow(
+            """SELECT d.crawl_delay_seconds, s.crawl_delay_seconds FROM messor.domains d
+                 JOIN messor.domain_submissions s ON s.domain_id = d.id WHERE d.domain = $1""",
+            name,
+        )
+        assert row is not None
+        assert tuple(row) == (kept, kept), name
+    assert "7.5 s between requests" in (await admin.get("/review?at=slow.org")).said
+    for bad in ("0", "0.5", "86401", "soon"):
+        answer = await admin.send("/submit", "/submit", {"address": "bad.org", "delay": bad})
+        assert answer.status == 422, bad
+        assert f'name="delay" value="{bad}"' in answer.text, "what was typed is still there"
+    count = await database.fetchval("SELECT count(*) FROM messor.domains WHERE domain = 'bad.org'")
+    assert count == 0
 
 
 async def test_an_approved_domain_may_be_scraped_again(

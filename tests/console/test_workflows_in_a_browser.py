@@ -160,7 +160,7 @@ async def test_a_domain_is_rejected_with_a_reason_that_its_submitter_reads(scene
     await dossier.get_by_role("button", name="Reject").click()
     await expect(reviewer.get_by_text("A reason is required")).to_be_visible()
     assert await status_of(scene.database, "spam.test") == "pending_review"
-    await dossier.get_by_label("Reason").fill("only advertisements")
+    await dossier.get_by_label("Reason", exact=True).fill("only advertisements")
     await dossier.get_by_role("button", name="Reject").click()
     await expect(reviewer.get_by_text("spam.test is rejected.")).to_be_visible()
     await expect(reviewer.get_by_text("The review queue is empty")).to_be_visible()

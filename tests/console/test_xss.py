@@ -125,7 +125,7 @@ async def _governance(database: Database, words: list[str]) -> list[str]:
         name = f"plant-{number}.org"
         domain = await seeding.ask_for(database, name, some, actor=some[:80])
         report = PreflightReport(
-            url=some, reachable=True, said=some, robots=some, robots_reason=some, title=some,
+            url=some, reachable=True, message=some, robots=some, robots_reason=some, title=some,
             description=some, language=some, leads_to=some, leads_out=some, challenge=some,
             signals=[some], sitemap=some, robots_allows=True,
         )  # fmt: skip

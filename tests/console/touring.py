@@ -15,12 +15,15 @@ from messor.access.saved_views import begin_with, save
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
 from messor.console.views import public_request
+from messor.exports.requests import NewExport, begin
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.seal import seal_for
 from messor.ops.webhooks import dispatch, registry
 from messor.registry.preflights import PreflightReport
 from messor.settings import Settings
 from messor.store.database import Database
+from messor.watches import watches
+from messor.watches.watches import NewWatch
 from tests.console import found, seeding
 from tests.console.test_xss_running import _orbit, _people, _work
 from tests.harvested import add_trial, stock_shop
@@ -31,6 +34,7 @@ LONG = [f"https://shop.example/about/number-{number}" for number in range(12)]
 # Where the parts of a path come from, each named by the path up to it.
 PARTS = {
     "/link/{token}": "SELECT 'x'",
+    "/ask/status/{token}": "SELECT token FROM messor.domain_submissions WHERE token IS NOT NULL LIMIT 1",
     "/review/{name}": "SELECT 'foodbank.org'",
     "/domains/{name}": "SELECT 'kettles.example'",
     "/pages/{page_id}": "SELECT max(page_id) FROM messor.page_snapshots",
@@ -51,15 +55,19 @@ PARTS = {
     "/scores/{subject_id}": "SELECT subject_id FROM messor.scores LIMIT 1",
     "/batches/{batch_id}": "SELECT id FROM messor.task_batches LIMIT 1",
     "/jobs/{job_id}": "SELECT id FROM messor.jobs WHERE state = 'dead' LIMIT 1",
+    "/exports/{export_id}": "SELECT id FROM messor.exports LIMIT 1",
     "/webhooks/{webhook_id}": "SELECT id FROM messor.webhooks LIMIT 1",
+    "/watches/{watch_id}": "SELECT id FROM messor.watches LIMIT 1",
 }  # fmt: skip
 STREAMS = {"/live"}  # without an end, and without markup
-FILES = {"/verticals/{name}/file"}  # saved by the browser, not shown
-# Screens that may lead elsewhere or refuse: a part of a page by itself, an old address, a used link.
+FILES = {"/verticals/{name}/file", "/exports/{export_id}/file"}  # saved by the browser, not shown
+# Screens that may lead elsewhere or refuse: a part of a page by itself, an old address, a used
+# link, a file that is not made yet.
 ELSEWHERE = {
     "/review/{name}", "/domains/{name}/decide", "/orbit/runs/{trace_id}", "/link/{token}",
     "/orbit/{slug}/import/progress/{trace_id}", "/candidates/{candidate_id}", "/login",
     "/pages/{page_id:int}/difference", "/tasks", "/login/oidc", "/login/oidc/callback",
+    "/exports/{export_id}/file",
 }  # fmt: skip
 # The same screens as people come to them.
 VARIANTS = [
@@ -78,7 +86,7 @@ async def furnish(database: Database, admin: Principal, settings: Settings) -> l
     await seeding.ask_for(database, "foodbanks.org")
     looked = await seeding.ask_for(database, "looked-at.org", "help")
     look = PreflightReport(
-        url="https://looked-at.org/", reachable=True, said="It answers.", robots="rules",
+        url="https://looked-at.org/", reachable=True, message="It answers.", robots="rules",
         robots_allows=True, title="A title", challenge="cloudflare", login=True, signals=["403"],
         sitemap="https://looked-at.org/sitemap.xml", sitemap_urls=3,
     )  # fmt: skip
@@ -99,6 +107,10 @@ async def _tell_and_save(database: Database, admin: Principal, settings: Setting
             url="https://example.org/hook", types=["domain.approved"], may_audit=True, actor=admin.actor,
         )  # fmt: skip
         await dispatch.ping(connection, hook, actor=admin.actor)
+        asked = NewWatch(LONG[0][:200], "products", {"when": "changed"}, {"q": LONG[0][:500]})
+        await watches.add(connection, asked, actor=admin.actor)
+        wanted = NewExport("products", "csv", {"q": LONG[0]})
+        await begin(connection, wanted, actor=admin.actor)
         for name in ("domains", "review", "tasks"):
             for shared in (True, False):
                 await save(

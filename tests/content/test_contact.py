@@ -130,6 +130,116 @@ def test_a_form_for_messages_and_not_one_for_comments() -> None:
 
 
 @pytest.mark.parametrize(
+    "body, street, code, place, region",
+    [
+        ("350 Fifth Avenue<br>New York, NY 10118", "350 Fifth Avenue", "10118", "New York", "NY"),
+        (
+            "723 Seventh Ave<br>Suite 902<br>Austin, Texas 78704-1234",
+            "723 Seventh Ave Suite 902",
+            "78704-1234",
+            "Austin",
+            "Texas",
+        ),
+        ("PO Box 80286<br>Phoenix, Az. 85001", "PO Box 80286", "85001", "Phoenix", "Az"),
+        ("720 Brazos Suite 110 Austin, TX 78701", "720 Brazos Suite 110", "78701", "Austin", "TX"),
+        (
+            "Zoo Inc. | 525 East Stop 18 Road, Greenwood, IN 46143",
+            "525 East Stop 18 Road",
+            "46143",
+            "Greenwood",
+            "IN",
+        ),
+        (
+            "363 Supertest Rd<br>Toronto, ON<br>M3J 2M4",
+            "363 Supertest Rd",
+            "M3J 2M4",
+            "Toronto",
+            "ON",
+        ),
+        (
+            "101-1305 Welch St<br>Vancouver,<br>V7P 1B3, BC",
+            "101-1305 Welch St",
+            "V7P 1B3",
+            "Vancouver",
+            "BC",
+        ),
+        (
+            "Unit 12 Admiral Court<br>Nelson Road<br>Dartmouth<br>Devon<br>TQ6 9HU",
+            "Unit 12 Admiral Court Nelson Road",
+            "TQ6 9HU",
+            "Dartmouth",
+            "Devon",
+        ),
+        (
+            "Prescot Road<br>St Helens<br>Merseyside<br>WA10 3TT",
+            "Prescot Road",
+            "WA10 3TT",
+            "St Helens",
+            "Merseyside",
+        ),
+    ],
+)
+def test_addresses_that_end_in_a_region_and_a_code(
+    body: str, street: str, code: str, place: str, region: str
+) -> None:
+    assert found(find, view(f"<p>About us</p><p>{body}</p>")) == [
+        {"street": street, "postal_code": code, "locality": place, "region": region}
+    ]
+
+
+def test_an_address_without_a_code_and_a_street_alone() -> None:
+    page = view(
+        "<p>1391 Smizer Mill Road<br>Fenton, MO</p><p>Text</p><p>12 West 9th Street, #6C</p>"
+    )
+    assert found(find, page) == [
+        {"street": "1391 Smizer Mill Road", "locality": "Fenton", "region": "MO"},
+        {"street": "12 West 9th Street, #6C"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Akron OH 44301 - 44399", "In 2013 Colorado 12345 people came.", "Model WA 2013 and more"],
+)
+def test_what_is_no_address(text: str) -> None:
+    assert found(find, view(f"<p>{text}</p>")) == []
+
+
+@pytest.mark.parametrize(
+    "body, phone",
+    [
+        ("Ring (206) 588-2075 today", "+12065882075"),
+        ("770-416-6100", "+17704166100"),
+        ("Call 303.333.PAUL now", "+13033337285"),
+        ("1-800-FLOWERS", "+18003569377"),
+        ("(413)-545-5271", "+14135455271"),
+        ("Tel 0207 515 7774, London E14 9QY", "+442075157774"),
+    ],
+)
+def test_national_numbers_without_a_stated_country(body: str, phone: str) -> None:
+    assert phone in [each.get("phone") for each in found(find, view(f"<p>{body}</p>"))]
+
+
+@pytest.mark.parametrize(
+    "text", ["8/28/2014 - 8/30/2014", "2014-01-28", "Open 10.00 - 18.00", "ISBN 123 456 7890 12"]
+)
+def test_what_is_no_number(text: str) -> None:
+    assert not [each for each in found(find, view(f"<p>{text}</p>")) if "phone" in each]
+
+
+def test_a_fax_is_labelled_before_or_after_its_number() -> None:
+    page = view("<p>Phone: 636-349-2400 Fax: 636-349-9906</p><p>(212) 504-4115 (fax)</p>")
+    rows = found(find, page)
+    assert [each.get("phone") for each in rows if "phone" in each] == ["+16363492400"]
+    assert [each["fax"] for each in rows if "fax" in each] == ["+16363499906", "+12125044115"]
+
+
+def test_the_country_of_a_page_by_its_text() -> None:
+    page = view("<p>Ireland</p><p>Tel 01 679 6111</p>")
+    assert found(find, page)[0]["phone"] == "+35316796111"
+
+
+@pytest.mark.parametrize(
     "body, street, code, place",
     [
         (
@@ -149,7 +259,6 @@ def test_a_form_for_messages_and_not_one_for_comments() -> None:
         ),
         ("<p>Drottninggatan 5, 111 51 Stockholm</p>", "Drottninggatan 5", "111 51", "Stockholm"),
         ("<p>221B Baker Street, London NW1 6XE</p>", "221B Baker Street", "NW1 6XE", "London"),
-        ("<p>350 Fifth Avenue<br>New York, NY 10118</p>", "350 Fifth Avenue", "10118", "New York"),
     ],
 )
 def test_postal_addresses(body: str, street: str, code: str, place: str) -> None:
@@ -181,7 +290,12 @@ def test_blocks_of_a_french_contact_page() -> None:
 def test_an_address_within_a_footer_line() -> None:
     page = view("<footer><p>Joe's Plumbing LLC, 1200 S Lamar Blvd, Austin, TX 78704</p></footer>")
     assert found(find, page) == [
-        {"street": "1200 S Lamar Blvd", "postal_code": "78704", "locality": "Austin"}
+        {
+            "street": "1200 S Lamar Blvd",
+            "postal_code": "78704",
+            "locality": "Austin",
+            "region": "TX",
+        }
     ]
 
 

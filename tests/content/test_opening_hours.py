@@ -164,3 +164,52 @@ def test_a_line_of_several_statements_with_accents_is_parted() -> None:
 )
 def test_moments(text: str, moment: str | None) -> None:
     assert read_moment(text) == moment
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Call us M-F 8am-9pm EST", [("monday", "friday", "08:00", "21:00")]),
+        (
+            "Phones: Monday thru Thursday 9am to 6pm PST Friday 8am to 4pm PST",
+            [("monday", "thursday", "09:00", "18:00"), ("friday", "friday", "08:00", "16:00")],
+        ),
+        (
+            "We answer from 7:30 am to 5:30 pm Monday - Friday Eastern Standard Time, always.",
+            [("monday", "friday", "07:30", "17:30")],
+        ),
+        (
+            "Our service is there 24 hours a day, 7 days a week",
+            [("monday", "sunday", "00:00", "24:00")],
+        ),
+        (
+            "van maandag t/m vrijdag tussen 09.30 en 16.30 uur",
+            [("monday", "friday", "09:30", "16:30")],
+        ),
+    ],
+)
+def test_hours_of_several_days_in_any_text(text: str, expected: list[tuple[str, ...]]) -> None:
+    rows = found(find, view(f"<p>{text}</p>"))
+    assert [
+        (row["days"][0], row["days"][-1], row["hours"][0]["opens"], row["hours"][0]["closes"])
+        for row in rows
+    ] == expected
+
+
+def test_days_and_hours_in_two_lines() -> None:
+    page = view("<p>Monday - Friday</p><p>8am - 5pm</p>")
+    assert [(row["days"][-1], row["hours"]) for row in found(find, page)] == [
+        ("friday", [{"opens": "08:00", "closes": "17:00"}])
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Saturday 10:00 - 11:00 Yoga",
+        "Monday to Friday everybody met inside the great hall. 12 people came later, at 9:00 - 10:00",
+        "2 M - 3 F",
+    ],
+)
+def test_what_is_an_event_or_nothing(text: str) -> None:
+    assert found(find, view(f"<p>{text}</p>")) == []

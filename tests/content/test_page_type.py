@@ -45,6 +45,17 @@ FORM = '<form action="/s"><input type="email"><textarea></textarea></form>'
             "<p>$12.00</p><button>Add to cart</button>",
         ),
         ("other", "https://acme.com/xyz", "Xyz", "<p>Hello</p>"),
+        ("forum", "https://forum.acme.com/t/how-to-jump/123", "How to jump", LOREM * 8),
+        ("forum", "https://acme.com/showthread.php?t=7", "Jumping", LOREM * 8),
+        ("forum", "https://acme.com/x", "X", '<meta name="generator" content="phpBB">' + LOREM * 4),
+        ("documentation", "https://docs.acme.com/guide/install", "Install", LOREM * 8),
+        ("documentation", "https://acme.com/reference/fox", "Fox", "<pre>a</pre>" * 4 + LOREM * 5),
+        (
+            "documentation",
+            "https://fox.org/a",
+            "A",
+            '<meta name="generator" content="Docutils, Sphinx">' + LOREM * 5,
+        ),
     ],
 )
 def test_types(expected: str, url: str, title: str, body: str) -> None:

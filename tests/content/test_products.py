@@ -53,6 +53,35 @@ def test_json_ld() -> None:
     }  # fmt: skip
 
 
+THUMBNAILS = """<script type="application/ld+json">{"@type": "Product", "name": "Blue Canvas Shoe",
+"sku": "BCS-1", "thumbnailUrl": "https://cdn.example/s.jpg", "offers": {"price": 49.50},
+"image": ["https://cdn.example/1.jpg", {"@type": "ImageObject", "url": "https://cdn.example/2.jpg",
+"thumbnail": {"@type": "ImageObject", "contentUrl": "https://cdn.example/2s.jpg"}}]}</script>"""
+GALLERY = f"""<h1>{NAME}</h1><p class="price">49.50 EUR</p><p>SKU: BCS-1</p><button>Add to cart</button>
+<a href="/big.jpg"><img src="/small.jpg" alt="{NAME}"></a><img src="/other.jpg" alt="{NAME}">"""
+
+
+@pytest.mark.parametrize(
+    "body, head, expected",
+    [
+        (f"<h1>{NAME}</h1>", THUMBNAILS, [
+            ("https://cdn.example/1.jpg", "https://cdn.example/s.jpg"),
+            ("https://cdn.example/2.jpg", "https://cdn.example/2s.jpg"),
+        ]),
+        (GALLERY, "", [("/big.jpg", "/small.jpg"), ("/other.jpg", None)]),
+    ],
+    ids=["stated", "shown"],
+)  # fmt: skip
+def test_thumbnails_belong_to_their_images(
+    body: str, head: str, expected: list[tuple[str, str | None]]
+) -> None:
+    """Of an image or of the product in structured data, or a picture that links to a larger one."""
+    images = [record for record in records(page(body, head)) if record.kind == "image"]
+    small = [record.fields.get("thumbnail") for record in images]
+    found = zip([record.value("url") for record in images], small, strict=True)
+    assert [(url, each and each.value) for url, each in found] == expected
+
+
 def test_images_are_records_of_their_own() -> None:
     found = records(page(f"<h1>{NAME}</h1>", JSON_LD))
     images = [record.value("url") for record in found if record.kind == "image"]
@@ -235,12 +264,6 @@ def test_variants_and_offers_follow_the_product() -> None:
         "<h1>Markets fall</h1><p>The firm paid $5.00 a share.</p>" + "<p>More text.</p>" * 40,
         "<h1>Shoes</h1>"
         + "".join(
-            f'<li class="card"><a href="/{n}">Shoe {n}</a><span class="price">{n},00 €</span>'
-            "<button>Add to cart</button></li>"
-            for n in range(1, 30)
-        ),
-        "<h1>Shoes</h1>"
-        + "".join(
             '<div itemscope itemtype="http://schema.org/Product"><b itemprop="name">Boot'
             f' No. {n}</b></div>'
             for n in range(9)
@@ -310,3 +333,65 @@ def test_prices_below_a_heading_of_other_products_are_theirs() -> None:
         <div class="card"><a href="/p/2">Socks</a> <span class="price">£29.99</span></div>"""
     )
     assert (found["price"], found["availability"]) == (69.99, "in_stock")
+
+
+def rated(value: str, best: str) -> str:
+    return (
+        '<script type="application/ld+json">{"@type": "Product", "name": "Blue Canvas Shoe", "sku": '
+        f'"B1", "aggregateRating": {{"@type": "AggregateRating", {best}"ratingValue": {value}, '
+        '"reviewCount": 3}, "offers": {"price": 5, "priceCurrency": "EUR"}}</script>'
+    )
+
+
+@pytest.mark.parametrize(
+    "value, best, expected",
+    [
+        ("4.5", "", 4.5),
+        ("4.5", '"bestRating": 5, ', 4.5),
+        ("8.4", '"bestRating": "10", ', 4.2),
+        ('"92"', '"bestRating": 100, ', 4.6),
+        ("0", '"bestRating": 10, ', 0),
+        ("10", '"bestRating": 10, ', 5),
+        ("11", '"bestRating": 10, ', None),
+        ("8.4", "", None),
+        ("8.4", '"bestRating": 0, ', None),
+    ],
+)
+def test_ratings_are_scaled_by_their_best(value: str, best: str, expected: float | None) -> None:
+    assert product(f"<h1>{NAME}</h1>", rated(value, best)).get("rating") == expected
+
+
+def test_a_rating_in_microdata_is_scaled_too() -> None:
+    found = product(
+        f'<div itemscope itemtype="http://schema.org/Product"><h1 itemprop="name">{NAME}</h1>'
+        '<p itemprop="aggregateRating" itemscope itemtype="http://schema.org/AggregateRating">'
+        '<b itemprop="ratingValue">7.5</b> of <i itemprop="bestRating">10</i></p><p'
+        ' itemprop="offers" itemscope><b itemprop="price">9.00</b></p></div>'
+    )
+    assert found["rating"] == 3.75
+
+
+@pytest.mark.parametrize(
+    "stated, is_product",
+    [
+        ('"offers": {"price": 5}', True),
+        ('"sku": "B-100"', True),
+        ('"gtin13": "4006381333931"', True),
+        ('"mpn": "X-77"', True),
+        ('"brand": "Acme", "description": "Blue."', False),
+    ],
+)
+def test_a_product_has_a_price_or_a_number(stated: str, is_product: bool) -> None:
+    data = f'{{"@type": "Product", "name": "{NAME}", {stated}}}'
+    head = f'<script type="application/ld+json">{data}</script>'
+    found = records(page(f"<h1>{NAME}</h1><button>Add to cart</button>", head))
+    assert ["product"] * is_product == [each.kind for each in found]
+
+
+def test_offers_without_a_price_or_number_are_not_a_product() -> None:
+    offers = ",".join(
+        f'{{"@type": "Offer", "availability": "InStock", "seller": "Shop {n}"}}' for n in (1, 2)
+    )
+    data = f'{{"@type": "Product", "name": "{NAME}", "offers": [{offers}]}}'
+    found = records(page(f"<h1>{NAME}</h1>", f'<script type="application/ld+json">{data}</script>'))
+    assert [each.kind for each in found] == ["product_offer", "product_offer"]

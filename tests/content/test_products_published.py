@@ -166,7 +166,7 @@ def test_images_that_bear_the_product_s_name_are_its_own_where_none_is_published
     <a href="/p/other"><img src="/i/other.jpg" alt="Forest Honey jar"></a>
     <img src="/i/dark.jpg" alt="Forest Honey, dark">"""
     assert images(SOLD + shown) == [
-        {"url": "/i/jar.jpg", "alt": "Forest Honey jar"},
+        {"url": "/big.jpg", "thumbnail": "/i/jar.jpg", "alt": "Forest Honey jar"},
         {"url": "/i/jar2.jpg", "alt": "Forest Honey jar"},
     ]
 

@@ -22,7 +22,7 @@ from messor.insight.class_features import CLASSES
 SOURCE = Path(messor.__file__).parent
 FILES = sorted(SOURCE.rglob("data/*.toml"))
 LOADED = re.compile(r'load\("([\w.]+)", "(\w+)"\)')
-WITH_CAPITALS = {"currencies", "site_classes"}
+WITH_CAPITALS = {"currencies", "regions", "site_classes"}
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -37,9 +37,9 @@ SELECT s.raw_hash, s.segment_offset, s.segment_length, g.name, p.url
 
 
 def present(epoch: int) -> set[str]:
-    """The pages these hosts have in an epoch, as their servers would answer."""
+    """The pages these hosts have in an epoch, as their servers would answer, and their price lists."""
     world = World("demo")
-    return {
+    return {f"http://{host}/files/price-list.pdf" for host in HOSTS} | {
         f"http://{host}{path}"
         for host in HOSTS
         for path in world.site(host).responder.pages  # type: ignore[attr-defined]

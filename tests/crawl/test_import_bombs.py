@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 import subprocess
 import sys
 import zlib
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from isal import isal_zlib
 
 MOST_MEGABYTES = 200
 MOST_SECONDS = 10.0
@@ -37,14 +39,33 @@ print(peak() - before, time.process_time() - started, *said[-1:], sep="\\t")
 
 
 def _packed(head: bytes, piece: bytes, times: int, tail: bytes = b"") -> bytes:
-    """A gzip file of a piece many times over, made without holding it."""
-    made = bytearray()
-    packer = zlib.compressobj(9, wbits=31)
-    made += packer.compress(head)
+    """A gzip file of a piece many times over: a block of it is compressed once, and repeated."""
     block = piece * (MB // len(piece) + 1)
-    for _ in range(max(1, times * len(piece) // len(block))):
-        made += packer.compress(block)
-    return bytes(made + packer.compress(tail) + packer.flush())
+    count = max(1, times * len(piece) // len(block))
+    check = zlib.crc32(head)
+    for _ in range(count):
+        check = isal_zlib.crc32(block, check)
+    size = len(head) + count * len(block) + len(tail)
+    start = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    end = struct.pack("<LL", zlib.crc32(tail, check), size & 0xFFFFFFFF)
+    blocks = _deflated(block, zlib.Z_FULL_FLUSH) * count
+    return (
+        start + _deflated(head, zlib.Z_FULL_FLUSH) + blocks + _deflated(tail, zlib.Z_FINISH) + end
+    )
+
+
+def _deflated(data: bytes, ending: int) -> bytes:
+    """Compressed by itself, so that anything may stand before and after it."""
+    packer = zlib.compressobj(9, wbits=-15)
+    return packer.compress(data) + packer.flush(ending)
+
+
+def test_a_packed_file_is_what_gzip_would_unpack() -> None:
+    unpacked = gzip.decompress(_packed(b"head", b"piece", MB, b"tail"))
+    assert unpacked.strip(b"piecheadtl") == b""
+    assert unpacked.startswith(b"headpiecepiece")
+    assert unpacked.endswith(b"piecetail")
+    assert len(unpacked) > 4 * MB
 
 
 def _plain(head: bytes, piece: bytes, times: int, tail: bytes = b"") -> bytes:

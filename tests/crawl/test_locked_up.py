@@ -33,9 +33,20 @@ import msgspec
 from messor.crawl import sandboxed_reader
 from messor.web.html import PageReading
 sandboxed_reader.read_page = lambda html, url, **_: PageReading(url=url, base=url, title=tried())
-order = msgspec.msgpack.encode(("<p>", "http://a.example/", "agent"))
-answer, is_read = sandboxed_reader._parse_in_child(order, 5, sandboxed_reader.MEMORY)
-print(msgspec.msgpack.decode(answer, type=PageReading).title if is_read else "died")
+order = msgspec.msgpack.encode(sandboxed_reader._Order("http://a.example/", "agent", 5, "<p>"))
+answer, is_read = sandboxed_reader._parse_in_child(order, sandboxed_reader.MEMORY)
+page = msgspec.msgpack.decode(answer, type=sandboxed_reader.SandboxedPage)
+print(page.reading.title if is_read else "died")
+"""
+# The same for one document.
+CONVERTING = """
+import msgspec
+from messor.crawl import sandboxed_reader
+from messor.web.document_formats import DocumentFormat
+sandboxed_reader.to_html = lambda *_: tried()
+order = sandboxed_reader._Order("http://a.example/", "agent", 5, "", b"%PDF-", DocumentFormat.PDF)
+answer, is_read = sandboxed_reader._parse_in_child(msgspec.msgpack.encode(order), sandboxed_reader.MEMORY)
+print(msgspec.msgpack.decode(answer, type=sandboxed_reader.SandboxedPage).html if is_read else "died")
 """
 # A reading process of extraction, given one order.
 READING = """
@@ -73,8 +84,9 @@ def said(script: str, *given: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_page_that_takes_over_its_sandbox_gets_nowhere() -> None:
-    done = said(SANDBOXED)
+@pytest.mark.parametrize("script", [SANDBOXED, CONVERTING], ids=["page", "document"])
+def test_a_page_that_takes_over_its_sandbox_gets_nowhere(script: str) -> None:
+    done = said(script)
     assert done.stdout.split("\n")[0] == "nothing", done.stderr
 
 

@@ -14,6 +14,7 @@ from simweb.services import Crawl4AIStandIn
 from tests.crawling import admit, crawl
 from tests.explain.test_route import ROOMS, render
 from tests.extraction.test_extract import SHOP, opened_bench, product
+from tests.held_lanes import make_domain
 from tests.little_web import LittleWeb, Room
 
 READ = """
@@ -54,6 +55,16 @@ async def test_a_version_is_pinned_for_one_domain_and_named_by_its_records(
         assert (pin.parser, pin.version, pin.domain) == (record["parser"], "0", SHOP)
         (told,) = await bench.events("parser.pinned")
         assert told == {"parser": record["parser"], "version": "0"}
+        bench.set("/kettle", product("21.00"))
+        await bench.crawl()
+        tally = await bench.extract()
+        assert (tally.pages, tally.put_off) == (0, 1), "its pages wait for the pinned version"
+        async with database.transaction() as connection:
+            await pins.lift(connection, record["parser"], domain_id=domain.id, actor="reviewer")
+            other = await make_domain(database, "other.test")
+            await pins.pin(connection, record["parser"], "0", domain_id=other, actor="reviewer")
+        bench.hours += 1
+        assert (await bench.extract()).pages == 1, "another domain's version is not its own"
 
 
 async def test_the_same_content_hashes_equally_whoever_brought_it(

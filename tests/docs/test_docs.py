@@ -111,3 +111,10 @@ def test_every_option_of_a_domains_terms_is_described() -> None:
     for option in configure.params:
         if option.name not in ("domain", "as_json", "output"):
             assert f"`{option.opts[0]}" in OPERATIONS
+
+
+def test_every_room_has_its_tests_and_no_storage_is_committed() -> None:
+    for room in (ROOT / "src" / "messor").iterdir():
+        if (room / "__init__.py").exists():
+            assert list((ROOT / "tests" / room.name).glob("test_*.py")), room.name
+    assert "storage/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()

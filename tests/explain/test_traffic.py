@@ -186,10 +186,10 @@ async def test_why_and_prospects_tell_that_the_disk_is_low(
             await until(lambda: "/" in web.paths("shop.test"))  # its lease is alive
             told = await explain(database, web.settings(), "http://shop.test/")
             assert told.verdict == "deferred"
-            assert ("disk", "later", board.standing[0].said) in [
+            assert ("disk", "later", board.standing[0].message) in [
                 (fact.step, fact.says, fact.sentence) for fact in told.facts
             ]
-            assert await prospects.hindrance(database, "shop.test") == board.standing[0].said
+            assert await prospects.hindrance(database, "shop.test") == board.standing[0].message
             keeper.stop()
             await keeping
             assert await prospects.hindrance(database, "shop.test") is None

@@ -156,6 +156,20 @@ async def test_a_new_product_is_stored_with_its_price_images_and_evidence(shop: 
     assert await shop.rows("SELECT * FROM messor.extraction_due") == []
 
 
+async def test_a_thumbnail_stands_beside_its_image(shop: Bench) -> None:
+    small = '{"@type": "ImageObject", "url": "/big.jpg", "thumbnailUrl": "/small.jpg"}'
+    body = (product().body or b"").decode().replace('"/kettle-2.jpg"', small)
+    shop.set("/kettle", SimResponse(200, (("Content-Type", "text/html"),), body.encode()))
+    await shop.crawl()
+    await shop.extract()
+    sql = "SELECT image_url, image_type, position FROM messor.images ORDER BY position, image_type"
+    assert [tuple(image.values()) for image in await shop.rows(sql)] == [
+        (f"http://{SHOP}/kettle.jpg", "primary", 0),
+        (f"http://{SHOP}/big.jpg", "gallery", 1),
+        (f"http://{SHOP}/small.jpg", "thumbnail", 1),
+    ]
+
+
 async def test_an_unchanged_page_costs_no_extraction(shop: Bench) -> None:
     await shop.crawl()
     await shop.extract()
@@ -588,3 +602,77 @@ async def test_pages_of_another_machine_are_left_to_it(
     assert [row["attempts"] for row in rows] == [0, 0]
     shop.hours += 1
     assert (await shop.extract()).pages == 2
+
+
+def kettles(*cards: tuple[str, str, str]) -> SimResponse:
+    """A list of products: name, price and link of each."""
+    items = "".join(
+        f'<li class="card"><a href="{link}">{name}</a> <b class="price">€{price}</b></li>'
+        if link
+        else f'<li class="card product"><h3>{name}</h3> <b class="price">€{price}</b></li>'
+        for name, price, link in cards
+    )
+    body = f"<!doctype html><title>Kettles</title><h1>Kettles</h1><ul>{items}</ul>"
+    return SimResponse(200, (("Content-Type", HTML),), body.encode())
+
+
+async def test_cards_are_products_at_their_links_until_those_pages_are_read(
+    tmp_path: Path, dsn: str
+) -> None:
+    cards = [(f"Kettle {n}", f"{n}0.50", f"/p/{n}") for n in range(1, 7)]
+    others = [
+        ("Old kettle", "5.00", ""),
+        ("Far kettle", "9.00", "//far.example/k"),
+        ("Lost kettle", "7.00", "/p/lost"),
+    ]
+    async with opened_bench(tmp_path, dsn, kettles=kettles(*cards, *others)) as shop:
+        for _, _, link in cards:
+            shop.set(link, page("Soon"))
+        await shop.crawl()
+        await shop.extract()
+        sql = (
+            "SELECT q.*, p.url AS place FROM messor.products q JOIN messor.pages p"
+            " ON p.id = q.page_id ORDER BY p.url"
+        )
+        first = await shop.rows(sql)
+        assert [(row["product_name"], float(row["price"]), row["url"]) for row in first] == [
+            (name, float(price), f"http://{SHOP}{link}") for name, price, link in cards
+        ]
+        assert all(row["url"] == row["place"] and row["listing_page_id"] for row in first)
+        assert {round(row["confidence"], 2) for row in first} == {0.7}
+        records = await shop.rows("SELECT kind, data FROM messor.records WHERE kind ~ 'product'")
+        assert [row["kind"] for row in records] == ["listed_product"] * 9
+        prices = await shop.rows("SELECT price FROM messor.product_prices")
+        assert len(prices) == 6
+
+        # One page says more now, one is gone; the list asks more for all.
+        shop.set("/p/1", product("12.00", name="Kettle 1"))
+        del shop.web.houses[SHOP].rooms["/p/2"]
+        shop.set("/kettles", kettles(*[(name, f"9{price}", link) for name, price, link in cards]))
+        await shop.crawl(24 * 14)
+        await shop.extract()
+        row, gone, *rest = await shop.rows(sql)
+        assert (row["id"], row["price"], row["sku"]) == (first[0]["id"], 12, "K-100")
+        assert row["listing_page_id"] is None
+        assert row["confidence"] > 0.9
+        assert row["created_at"] == first[0]["created_at"]
+        assert (gone["state"], gone["listing_page_id"]) == ("removed", None)
+        assert [(float(one["price"]), one["state"]) for one in rest] == [
+            (float(f"9{price}"), "current") for _, price, _ in cards[2:]
+        ]
+        changed = await shop.events("product.price_changed")
+        assert {event["url"] for event in changed} >= {f"http://{SHOP}/p/{n}" for n in (1, 3, 6)}
+
+        # The list cannot overrule the page.
+        shop.set("/kettles", kettles(*[(name, "1.00", link) for name, _, link in cards]))
+        await shop.crawl(24 * 14)
+        await shop.extract()
+        row, gone, *rest = await shop.rows(sql)
+        assert (row["price"], gone["state"]) == (12, "removed")
+        assert {one["price"] for one in rest} == {1}
+        assert (
+            await shop.rows(
+                "SELECT url_hash FROM messor.products GROUP BY url_hash HAVING count(*) > 1"
+            )
+            == []
+        )

@@ -104,4 +104,4 @@ async def test_what_cannot_be_corrected_is_refused_in_a_sentence(
         await corrections.correct(connection, record["id"], "sku", None, actor="y")
     (said,) = await corrections.listing(database)
     assert (said.domain, said.field, said.found, said.correct) == (SHOP, "sku", "K-100", None)
-    assert said.said_by == "y"
+    assert said.corrected_by == "y"

@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from messor.ai import Model, model_settings
+from messor.ai.model import Model
+from messor.ai.options import model_settings
 from messor.extraction.extract import Extractor
 from messor.extraction.model_jobs import ModelJobs
 from messor.extraction.model_selection import JOB_TYPE, asking_plan
@@ -232,7 +233,7 @@ async def test_caps_hold_and_say_so(tmp_path: Path, dsn: str) -> None:
         (job,) = await b.jobs()
         result = json.loads(job["result_json"])
         assert result["endings"] == {"over_cap": 1}
-        assert "100 tokens" in result["said"][0]
+        assert "100 tokens" in result["messages"][0]
 
 
 async def test_pages_that_order_about_change_nothing(tmp_path: Path, dsn: str) -> None:

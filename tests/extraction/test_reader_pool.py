@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -124,6 +125,21 @@ async def _told_once(*orders: ReadRequest) -> list[str]:
     readers = ReaderPool(1, seconds=5)
     try:
         return await told(readers, *orders)
+    finally:
+        await readers.close()
+
+
+async def test_no_page_is_blamed_when_the_whole_machine_was_stopped(archive: Archive) -> None:
+    readers = ReaderPool(1, seconds=1)
+    try:
+        assert await told(readers, archive.page("a")) == ["a"]
+        (reader,) = processes()
+        os.kill(reader, signal.SIGSTOP)
+        asked = asyncio.create_task(told(readers, archive.page("b")))
+        await asyncio.sleep(0.05)
+        time.sleep(2.5)  # noqa: ASYNC251 - this process does not run, either
+        os.kill(reader, signal.SIGCONT)
+        assert await asked == ["b"]
     finally:
         await readers.close()
 

@@ -22,6 +22,13 @@ STRANGE = "Our film is a novel about a lawsuit. " * 3
 EVEN = "The clinic of the novel is a film set. " * 2
 
 
+# What is told with a flag.
+ABOUT = """
+SELECT d.domain, e.data ->> 'vertical' AS vertical, (e.data ->> 'score')::float8 AS score
+  FROM messor.events e LEFT JOIN messor.domains d ON d.id = e.domain_id WHERE e.type = 'page.flagged'
+"""
+
+
 async def flags(b: Bench) -> dict[str, bool | None]:
     rows = await b.rows(
         """SELECT p.url, f.relevant FROM messor.page_flags f
@@ -48,6 +55,9 @@ async def test_changed_pages_are_flagged_and_a_relevant_one_is_told_once(
         await b.extract(ai_url=None)
         assert await flags(b) == {"/": True, "/film": False}
         assert await flagged_events(b) == ["/"]
+        (told,) = await b.rows(ABOUT)
+        assert (told["domain"], told["vertical"]) == (SPA, "wellness")
+        assert 0.5 < told["score"] <= 1
         b.set(document(TOPICAL, '<a href="/film">film</a>', "One more line."))
         await b.crawl()
         await b.extract(ai_url=None)

@@ -322,3 +322,8 @@ async def test_a_host_that_takes_long_is_known_as_slow(
         "SELECT h.host, l.slow FROM messor.lanes l JOIN messor.hosts h ON h.id = l.host_id"
     )
     assert {row["host"]: row["slow"] for row in rows} == {"slow.test": True, "fast.test": False}
+
+
+def test_the_score_ends_at_a_hundred() -> None:
+    host = risk.HostRisk(score=95.0)
+    assert host.add_signals(["429"]) == [("429", 30.0, 100.0)]

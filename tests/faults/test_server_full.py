@@ -54,8 +54,7 @@ async def test_a_crawl_waits_for_room(
             assert Space.of(settings, database).is_low
             async with database.connection() as connection:
                 await connection.execute(ROOM)
-            await idle(database)
-            assert worker.outcomes["ok"] >= len(ROOMS)
+            await until(lambda: worker.outcomes["ok"] >= len(ROOMS))
     found = await outcomes(database)
     assert [found[f"http://one.test{path}"] for path in ROOMS] == ["ok"] * len(ROOMS)
     rows = await database.fetchval("SELECT count(*) FROM messor.page_snapshots")
@@ -78,7 +77,7 @@ async def test_extraction_waits_for_room_and_ends_nobody(
         company = ProcessGroup([following, DiskWatch(room, board)])
         running = asyncio.create_task(company.run())
         await until(lambda: board.standing)
-        assert "the PostgreSQL server reports that its disk is full" in board.standing[0].said
+        assert "the PostgreSQL server reports that its disk is full" in board.standing[0].message
         assert not running.done()
         async with database.connection() as connection:
             await connection.execute(ROOM)

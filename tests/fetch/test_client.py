@@ -12,7 +12,7 @@ from aiohttp import ClientConnectionError
 
 from messor.fetch.client import Client, HttpReply
 from messor.fetch.connector import make_connector
-from messor.fetch.content_decoding import TooLargeError
+from messor.fetch.content_decoding import BodyTooLargeError
 from messor.fetch.guard import AddressGuard
 from messor.settings import AllowedNetworks
 from messor.web.urls import parse
@@ -153,10 +153,10 @@ async def test_a_body_over_the_cap_is_refused_or_cut_and_not_read_to_its_end() -
     long = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + b"x" * 2_000 + b"\r\n"
     promised = b"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n"
     async with talking(long, long, promised) as talk:
-        with pytest.raises(TooLargeError):
+        with pytest.raises(BodyTooLargeError):
             await talk.get()
         assert len((await talk.get(cut=True)).body) >= 1_000
-        with pytest.raises(TooLargeError, match="Content-Length"):
+        with pytest.raises(BodyTooLargeError, match="Content-Length"):
             await talk.get()
         await until(lambda: talk.teller.closed == 3)
 

@@ -68,6 +68,21 @@ def test_size_is_measured_in_bytes_of_the_body() -> None:
     assert judged(page("<p>Short and sweet, but a page all the same.</p>")).may_replace
 
 
+@pytest.mark.parametrize("size, fails", [(2_047, True), (2_048, False)])
+def test_a_body_of_two_kilobytes_is_large_enough(size: int, fails: bool) -> None:
+    around = len(page("").encode())
+    html = page("x" * (size - around))
+    assert len(html.encode()) == size
+    assert ("size" in judged(html).gates) is fails
+
+
+@pytest.mark.parametrize("size, fails", [(2_047, True), (2_048, False)])
+def test_so_it_is_where_the_body_is_nearly_all_text(size: int, fails: bool) -> None:
+    html = f"<p>{'word ' * 408}"
+    html += "x" * (size - len(html))
+    assert ("size" in judged(html).gates) is fails
+
+
 def test_text_ratio_fails_below_a_twentieth() -> None:
     html = page(f"<p>{PROSE * 30}</p><script>{'var a = 1;' * 6000}</script>")
     assert judged(html).gates == ("text_ratio",)
@@ -240,6 +255,13 @@ def test_shells_are_named_however_they_are_padded(body: str) -> None:
         assert not verdict.may_replace
 
 
+@pytest.mark.parametrize("mount", ["root", "__next"])
+@pytest.mark.parametrize("words, fails", [(198, True), (199, True), (200, False), (201, False)])
+def test_a_shell_has_fewer_than_two_hundred_words(mount: str, words: int, fails: bool) -> None:
+    html = page(f'<div id="{mount}"><p>{"word " * words}</p></div>')
+    assert ("spa_shell" in judged(html).gates) is fails
+
+
 def test_a_filled_application_is_no_shell() -> None:
     assert judged(page(f'<div id="root">{ARTICLE}</div>')).gates == ()
     laravel = page(f'<div id="app"><h1>Opening hours</h1><p>{PROSE * 4}</p></div>')
@@ -341,6 +363,28 @@ def test_hostile_markup_is_judged(unit: str) -> None:
     for status in (200, 403):
         verdict = judge(status=status, headers={}, html=html, reading=None, size=len(html))
         assert (verdict.block is not None) == (status == 403)
+
+
+def test_a_teapot_with_next_to_no_text_refuses() -> None:
+    refused = judged("<html><body>I'm a teapot</body></html>", status=418).block
+    assert refused is not None
+    assert refused.by == "denied"
+    assert judged(page(ARTICLE), status=418).block is None
+
+
+def test_an_empty_page_that_names_itself_is_no_block() -> None:
+    head = '<title>Foxes</title><link rel="canonical" href="https://zoo.example/foxes">'
+    named = judged(f"<html><head>{head}</head><body><div></div></body></html>")
+    assert named.block is None
+    assert "empty" in named.gates
+    assert judged("<html><head><title>Foxes</title></head><body></body></html>").block is not None
+
+
+def test_a_form_with_a_bot_check_is_no_block() -> None:
+    check = "<p>Please verify that you are human.</p>"
+    assert judged(f"<html><body>{check}</body></html>").block is not None
+    form = '<form><input type="email" name="mail"><input type="file"></form>'
+    assert judged(f"<html><body><p>Submit a request</p>{form}{check}</body></html>").block is None
 
 
 def corpus_rows(name: str) -> list[dict[str, Any]]:

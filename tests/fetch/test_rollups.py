@@ -37,8 +37,10 @@ async def _charts(database: Database, domain: Domain) -> tuple[object, object, o
 
 
 async def _roll_all(database: Database) -> None:
-    while await rollups.roll_up(database):
-        pass
+    more = True
+    while more:
+        async with database.transaction() as connection:
+            more = await rollups.roll_up(connection)
 
 
 async def test_charts_are_the_same_before_and_after(database: Database) -> None:

@@ -142,6 +142,8 @@ TO_OPERATORS = {
     ("fetch/proxies/tunnel.py", "getaddrinfo"),  # whose answers are judged
     ("fetch/proxies/tunnel.py", "create_connection"),  # to the proxy itself
     ("fetch/proxies/placement.py", "getaddrinfo"),  # of a proxy that is to be added
+    ("mail/server.py", "getaddrinfo"),  # whose answers are judged
+    ("mail/server.py", "create_connection"),  # to the mail server
 }
 # To webhooks: the guard judges the address of every socket; they are no sites and need no permit.
 TO_WEBHOOKS = {
@@ -158,7 +160,9 @@ PROGRAMS = {
     ("runtime/supervisor.py", "create_subprocess_exec"),
 }
 # Not a way out but in: the address that the console and the API listen on.
-LISTENING = {("cli/serve.py", "socket")}
+LISTENING = {("runtime/server/listener.py", "socket")}
+# Between a supervisor and its processes: a socket pair, inherited as standard input.
+PULSES = {("runtime/supervisor.py", "socketpair"), ("runtime/pulse.py", "socket")}
 # The browser is driven in its own room, which starts it behind the pinning proxy.
 DRIVERS = {
     ("fetch/browser/chromium.py", "playwright"),
@@ -221,7 +225,7 @@ def constants(call: ast.Call) -> dict[str, object]:
 
 def test_every_way_out_is_known() -> None:
     found = {(name, call) for name, tree in sources() for call in calls(tree) & WAYS_OUT}
-    assert found == TO_SITES | TO_OPERATORS | TO_WEBHOOKS | PROGRAMS | LISTENING
+    assert found == TO_SITES | TO_OPERATORS | TO_WEBHOOKS | PROGRAMS | LISTENING | PULSES
 
 
 def test_no_other_library_goes_out() -> None:
@@ -232,7 +236,7 @@ def test_no_other_library_goes_out() -> None:
         for library in LIBRARIES
         if f"{module}.".startswith(f"{library}.")
     }
-    assert found == DRIVERS
+    assert found == DRIVERS | {("mail/server.py", "smtplib")}
 
 
 def test_no_way_out_goes_by_another_name() -> None:
@@ -292,9 +296,14 @@ def test_webhooks_go_by_the_guard() -> None:
 
 
 def test_the_listening_socket_only_listens() -> None:
-    tree = dict(sources())["cli/serve.py"]
+    tree = dict(sources())["runtime/server/listener.py"]
     assert "bind" in calls(tree)
     assert not calls(tree) & {"connect", "connect_ex", "sendto"}
+
+
+def test_pulses_reach_the_supervisor_alone() -> None:
+    for file, _ in PULSES:
+        assert not calls(dict(sources())[file]) & {"bind", "connect", "connect_ex", "sendto"}
 
 
 def test_sites_are_asked_in_one_place() -> None:

@@ -264,6 +264,20 @@ async def test_a_source_that_breaks_off_keeps_what_was_in(database: Database) ->
     assert (batch.accepted, batch.finished_at) == (1_000, None)
 
 
+@pytest.mark.parametrize(
+    "priority, is_good", [("0", False), ("1", True), ("10", True), ("11", False)]
+)
+def test_a_priority_is_from_one_to_ten(priority: str, *, is_good: bool) -> None:
+    line = f'{{"url": "https://example.test/a", "priority": {priority}}}'
+    found = LineReader("jsonl").read(line.encode())
+    if is_good:
+        assert isinstance(found, BatchItem)
+        assert found.priority == int(priority)
+    else:
+        assert isinstance(found, BadLine)
+        assert "from 1 (first) to 10" in found.reason
+
+
 def test_csv_without_a_header_is_refused_as_a_whole() -> None:
     with pytest.raises(UsageError, match="name its columns"):
         LineReader("csv").read(b"https://example.test/a,1")

@@ -50,11 +50,11 @@ def test_the_tasks_own_rhythm_comes_before_the_domains(
     assert cadence.after_success(task, domain) == Schedule("completed", expected, 0)
 
 
-@pytest.mark.parametrize("retries, wait", [(0, 60.0), (1, 240.0), (2, 960.0)])
+@pytest.mark.parametrize("retries, wait", [(0, 60.0), (1, 240.0), (3, 60.0)])
 def test_failures_are_retried_further_and_further_apart(retries: int, wait: float) -> None:
     task = replace(TASK, retry_count=retries)
     again = cadence.after_failure(task, None)
-    assert (again.status, again.retry_count) == ("pending", retries + 1)
+    assert (again.status, again.retry_count) == ("pending", retries % 3 + 1)
     assert again.due_in is not None
     assert wait <= again.due_in <= wait * 1.1
 
@@ -64,12 +64,20 @@ def test_what_failed_together_does_not_come_back_together() -> None:
     assert len({cadence.after_failure(task, None).due_in for task in tasks}) == 100
 
 
-def test_after_three_retries_it_is_a_failure_in_the_usual_rhythm() -> None:
-    task = replace(TASK, retry_count=3)
-    assert cadence.after_failure(task, None) == Schedule("failed", DAY, 0)
+@pytest.mark.parametrize("rounds, due_in", [(0, DAY), (3, DAY), (4, None), (5, None)])
+def test_the_third_try_is_the_last_of_a_round_and_the_fifth_round_of_a_page(
+    rounds: int, due_in: float | None
+) -> None:
+    task = replace(TASK, retry_count=2, rounds=rounds)
+    expected = Schedule("failed", due_in, 3, rounds=min(rounds + 1, 5))
+    assert cadence.after_failure(task, None) == expected
+    assert cadence.after_failure(replace(TASK, rounds=rounds), None).rounds == rounds
+    for kind in ("sitemap", "image"):  # these lead to pages, or are part of them
+        assert cadence.after_failure(replace(task, kind=kind), None).due_in == DAY
+    assert cadence.after_failure(task, None, recurs=False).due_in is None
 
 
-@pytest.mark.parametrize("retries", [0, 3])
+@pytest.mark.parametrize("retries", [0, 2])
 def test_retry_after_is_never_undercut(retries: int) -> None:
     task = replace(TASK, retry_count=retries)
     assert cadence.after_failure(task, None, 7 * DAY).due_in == 7 * DAY
@@ -221,3 +229,16 @@ def test_frequencies_as_people_write_them(text: str, expected: timedelta) -> Non
 def test_frequencies_that_are_none(text: str) -> None:
     with pytest.raises(UsageError, match=r"is not a frequency|is out of range"):
         cadence.parse_interval(text)
+
+
+def test_the_intervals_of_the_specifications() -> None:
+    written = ("hourly", "daily", "weekly", "monthly", "quarterly")
+    days = [cadence.parse_interval(name) / timedelta(days=1) for name in written]
+    assert days == [1 / 24, 1, 7, 30, 91]
+    assert cadence.frequency(TASK, None) == DAY
+
+
+def test_a_first_failure_is_retried_after_a_minute() -> None:
+    failures = [cadence.after_failure(replace(TASK, retry_count=n), None) for n in range(2)]
+    waits = [(failure.due_in or 0.0) / cadence.spread(TASK.page_id) for failure in failures]
+    assert waits == pytest.approx([60.0, 240.0])

@@ -11,7 +11,7 @@ from messor.core.ids import new_id
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.frontier import control, tasks, transitions
 from messor.frontier.control import ControlResult, Scope
-from messor.frontier.transitions import STORED
+from messor.frontier.transitions import ACTS, STORED, TRANSITIONS, sources
 from messor.politeness.lease import WorkerLease
 from messor.registry import domains
 from messor.registry.domains import Submission
@@ -91,6 +91,22 @@ async def test_each_act_does_to_each_status_what_the_table_says(
         assert done.tasks == (0 if untried else 1)
         assert (await task(database, page_id))["status"] == transitions.ACTS[act_name]
         assert transitions.may(status, transitions.ACTS[act_name])
+
+
+def test_the_steps_of_a_task_are_these() -> None:
+    anything = {"pending", "completed", "failed", "skipped", "paused", "cancelled"}
+    assert {
+        **dict.fromkeys(("pending", "completed", "failed", "skipped"), anything),
+        "paused": {"pending", "cancelled"},
+        "cancelled": {"pending"},
+    } == TRANSITIONS
+    assert {act: sources(act) for act in ACTS} == {
+        "pause": ["completed", "failed", "pending", "skipped"],
+        "resume": ["paused"],
+        "stop": ["completed", "failed", "paused", "pending", "skipped"],
+        "retry": ["cancelled", "failed", "pending"],
+        "recrawl": ["completed", "failed", "pending", "skipped"],
+    }
 
 
 async def test_the_database_refuses_a_due_time_to_what_is_held(database: Database) -> None:

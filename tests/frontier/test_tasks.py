@@ -77,6 +77,12 @@ async def test_the_limit_is_the_lanes_and_cuts_the_least_urgent(database: Databa
     assert {task.priority for task in found} <= {1, 2, 3}
 
 
+async def test_of_equals_the_oldest_is_taken_first(database: Database) -> None:
+    host_id = await make_tasks(database, *((f"/{n}", 5, n) for n in range(1, 9)))
+    found = await due(database, host_id, limit=3)
+    assert [task.url[-1] for task in found] == ["8", "7", "6"]
+
+
 async def test_what_is_not_due_or_not_scheduled_stays(database: Database) -> None:
     host_id = await make_tasks(database, ("/later", 5, -60), ("/soon", 5, -0.1), ("/now", 5, 1))
     assert paths(await due(database, host_id)) == ["/now", "/soon"]
@@ -106,6 +112,7 @@ def at(priority: int, **circumstances: Any) -> int:
 def test_priority_is_raised_by_popularity_failure_and_staleness() -> None:
     assert at(5) == 5
     assert at(5, depth=1) == at(5, listed=True) == 4
+    assert at(5, depth=2) == 5
     assert at(5, depth=0, listed=True) == 4, "both are signs of the same"
     assert at(5, retry_count=1) == 4
     assert [at(9, lateness=late) for late in (0.9, 1.0, 3.0, 7.0)] == [9, 8, 7, 6]

@@ -75,7 +75,7 @@ async def test_a_site_without_https_is_looked_at_over_http(
             assert report is not None
             assert (report.url, report.title, found.requests) == ("http://one.test/", "Home", 3)
             assert report.https_error == "the connection was refused"
-            assert "over http as https does not connect" in report.said
+            assert "over http as https does not connect" in report.message
             assert [r.path for r in web.requests("one.test")] == [
                 "/robots.txt",
                 "/",

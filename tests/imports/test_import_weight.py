@@ -15,8 +15,6 @@ import pytest
 
 from messor.imports.prepare import MAX_PAGE_BYTES
 
-pytestmark = pytest.mark.alone
-
 MOST_MEGABYTES = 200
 MOST_CPU_SECONDS = 10.0
 NESTED = "<div>" * 400 + "x" + "</div>" * 400

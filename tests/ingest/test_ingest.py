@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ async def test_a_light_run_reads_at_most_twelve_pages_of_five_hundred(
         assert done.evidence["nm_policyVersion"] == "orbitBehaviourContract.v1.1.0"
         assert found == {
             "mode": "light",
-            "discoverySources": ["sitemap", "robots", "homepage"],
+            "discoverySources": ["robots", "sitemap", "homepage"],
             "pagesPlanned": 12,
             "pagesFetched": 12,
             "pagesUsed": 12,
@@ -165,6 +166,86 @@ async def test_a_standard_run_reads_at_most_twenty_five_pages_after_robots_and_s
         assert site.web.paths("one.test")[0] == "/robots.txt"
         assert done.evidence["nm_ingest"]["discoverySources"].count("sitemap") == 1
         assert len(site.pages_asked) == done.evidence["nm_ingest"]["pagesUsed"] == 25
+
+
+async def test_sources_are_read_in_order_and_named_as_they_were_read(
+    database: Database, tmp_path: Path
+) -> None:
+    """robots.txt is permission; then sitemap.xml, the sitemaps that robots.txt names, the homepage."""
+    rooms = shop(10) | {
+        "/robots.txt": robots("User-agent: *\nSitemap: http://one.test/sitemap-more.xml\n"),
+        "/sitemap-more.xml": sitemap("/extra"),
+        "/extra": page("extra"),
+    }
+    async with scene(database, tmp_path, rooms) as site:
+        done = await site.ingest(Mode.STANDARD)
+        asked = site.web.paths("one.test")
+        assert asked[:4] == ["/robots.txt", "/sitemap.xml", "/sitemap-more.xml", "/"]
+        assert {"/extra", "/about", "/team"} <= set(asked[4:])
+        assert len(asked) == len(set(asked))
+        assert done.evidence["nm_ingest"]["discoverySources"] == ["robots", "sitemap", "homepage"]
+
+
+@pytest.mark.parametrize(
+    "robots_file, sitemap_file, named",
+    [
+        (plain(404, "none"), plain(404, "none"), ["homepage"]),
+        (plain(404, "none"), sitemap("/about"), ["sitemap", "homepage"]),
+        (robots("User-agent: *\nDisallow: /$\n"), sitemap("/about"), ["robots", "sitemap"]),
+        (robots("User-agent: *\nAllow: /\n"), sitemap(), ["robots", "homepage"]),
+    ],
+    ids=["homepage alone", "no robots", "homepage denied", "empty sitemap"],
+)
+async def test_only_sources_that_were_read_are_named(
+    database: Database,
+    tmp_path: Path,
+    robots_file: SimResponse,
+    sitemap_file: SimResponse,
+    named: list[str],
+) -> None:
+    rooms = {
+        "/robots.txt": robots_file,
+        "/sitemap.xml": sitemap_file,
+        "/": page("home", "/about"),
+        "/about": page("about"),
+    }
+    async with scene(database, tmp_path, rooms) as site:
+        done = await site.ingest(Mode.LIGHT)
+        assert done.evidence["nm_ingest"]["discoverySources"] == named
+        home = ["/"] if "homepage" in named else []
+        assert site.web.paths("one.test") == ["/robots.txt", "/sitemap.xml", *home, "/about"]
+        again = await site.ingest(Mode.LIGHT)  # from the cache
+        assert again.evidence["nm_ingest"]["discoverySources"] == named
+
+
+async def test_at_high_risk_the_plan_is_minimal(database: Database, tmp_path: Path) -> None:
+    """Four pages and one sitemap above 50; at 50 everything, more slowly."""
+    rooms = shop(5) | {
+        "/robots.txt": robots(
+            "User-agent: *\nDisallow: /private\nSitemap: http://one.test/sitemap-more.xml\n"
+        ),
+        "/sitemap-more.xml": sitemap("/pricing"),
+    }
+    known = ("", "about", "services", "contact", "team")
+    risk = "UPDATE messor.hosts SET risk_score = $1, risk_at = messor.clock()"
+    async with scene(database, tmp_path, rooms) as site:
+        await site.ingest(Mode.USER_ASSISTED, *(f"http://one.test/{path}" for path in known))
+        before = len(site.web.paths("one.test"))
+        await database.fetch(risk, 50.5)
+        done = await site.ingest(Mode.STANDARD)
+        assert site.web.paths("one.test")[before:] == ["/sitemap.xml"]
+        assert done.outcome == "success"
+        paths = [each.url.removeprefix("http://one.test") for each in done.pages]
+        assert paths[0] == "/"
+        assert set(paths) == {"/", "/about", "/services", "/contact"}
+        assert done.evidence["nm_ingest"]["pagesPlanned"] == done.limited_to == 4
+        kept = "SELECT count(*) FROM messor.tiles WHERE source_url LIKE '%/team'"
+        assert await value(database, kept) == 1  # a small sample does not stand for the site
+        await database.fetch(risk, 50.0)
+        whole = await site.ingest(Mode.STANDARD)
+        later_on = ["/sitemap-more.xml", "/pricing", "/faq"]
+        assert sorted(site.web.paths("one.test")[before + 1 :]) == sorted(later_on)
+        assert (whole.evidence["nm_ingest"]["pagesPlanned"], whole.limited_to) == (7, None)
 
 
 async def test_a_run_leaves_nothing_due_and_a_record_of_itself(
@@ -266,7 +347,7 @@ async def test_the_cache_lasts_a_day(database: Database, dsn: str, tmp_path: Pat
     async with scene(database, tmp_path, shop(40)) as site:
         await site.ingest(Mode.LIGHT)
     async with (
-        Database(later(dsn, timedelta(hours=25))) as tomorrow,
+        Database(later(dsn, timedelta(hours=24, minutes=1))) as tomorrow,
         next_scene(tomorrow, tmp_path, shop(40)) as site,
     ):
         done = await site.ingest(Mode.LIGHT)
@@ -343,6 +424,73 @@ async def test_tiles_quote_the_page_and_nothing_else(database: Database, tmp_pat
         )
         assert snapshot is not None
         assert snapshot["url"] == tile["sourceUrl"]
+
+
+def business(title: str, *parts: str) -> SimResponse:
+    """A page with a footer that every page of its site repeats."""
+    foot = "<footer><a href='tel:+493012345678'>+49 30 12345678</a></footer>"
+    words = "We repair bicycles of every make in our workshop, on weekdays and on Saturdays. " * 4
+    text = (
+        f"<html lang=en><head><title>{title}</title></head><body><h1>{title}</h1><p>{words}</p>"
+        f"{''.join(parts)}{foot}</body></html>"
+    )
+    return SimResponse(200, (("Content-Type", HTML),), text.encode())
+
+
+async def test_tiles_are_filled_from_records_with_evidence(
+    database: Database, tmp_path: Path
+) -> None:
+    """Phone, hours, prices and questions, each once, on the page where it belongs."""
+    prices = "".join(
+        f"<tr><td>{name}</td><td>€{price}</td></tr>"
+        for name, price in (("Wheel truing", "20.00"), ("Full service", "89.50"), ("Chain", "12.00"),
+                            ("Tyre", "31.00"), ("Bell", "9.90"), ("Lamp", "24.00"))
+    )  # fmt: skip
+    question = {
+        "@context": "https://schema.org",
+        "@type": "FAQPage",
+        "mainEntity": [
+            {
+                "@type": "Question",
+                "name": "Do you repair e-bikes?",
+                "acceptedAnswer": {"@type": "Answer", "text": "Yes, all makes."},
+            }
+        ],
+    }
+    rooms: dict[str, Room] = {
+        "/": business("Home", "<a href='/contact'>c</a> <a href='/pricing'>p</a> <a href='/faq'>f</a>"),
+        "/contact": business("Contact", "<h2>Hours</h2><p>Monday to Friday 9am - 5pm</p>"),
+        "/pricing": business("Prices", f"<table>{prices}</table>"),
+        "/faq": business(
+            "Questions", f"<script type='application/ld+json'>{json.dumps(question)}</script>"
+        ),
+    }  # fmt: skip
+    async with scene(database, tmp_path, rooms) as site:
+        done = await site.ingest(Mode.LIGHT)
+        tiles = {tile.source_url.rpartition("/")[2]: tile.as_json() for tile in done.tiles}
+        told = {name: {item["text"] for item in tile["items"]} for name, tile in tiles.items()}
+        assert {"+493012345678", "monday, tuesday, wednesday, thursday, friday: 09:00-17:00"} <= told[
+            "contact"
+        ]  # fmt: skip
+        assert {"Wheel truing: 20.00 EUR", "Full service: 89.50 EUR"} <= told["pricing"]
+        assert "Do you repair e-bikes? Yes, all makes." in told["faq"]
+        assert "+493012345678" not in told[""] | told["pricing"] | told["faq"]
+        for tile in tiles.values():
+            for item in tile["items"]:
+                assert item["sourceUrl"] == tile["sourceUrl"]
+                assert item["snapshotId"] == tile["snapshotId"]
+                assert 0 < item["confidence"] <= 1
+                assert item["evidence"]
+        (hours,) = [item for item in tiles["contact"]["items"] if item["kind"] == "opening_hours"]
+        quotes = {proof["field"]: proof["quote"] for proof in hours["evidence"]}
+        assert quotes["days"] == "Monday to Friday 9am - 5pm"
+        stored = await database.fetchrow(
+            "SELECT * FROM messor.records WHERE id = $1", hours["recordId"]
+        )
+        assert stored is not None
+        assert (stored["kind"], stored["snapshot_id"]) == ("opening_hours", hours["snapshotId"])
+        assert round(stored["confidence"], 2) == hours["confidence"]
+        assert await value(database, "SELECT count(*) FROM messor.extraction_due") == 0
 
 
 def test_whatever_a_tile_quotes_stands_in_the_page() -> None:
@@ -467,7 +615,15 @@ async def test_a_site_that_is_not_there_is_an_error(database: Database, tmp_path
         done = await ingest(database, site.settings, request)
         assert done.outcome == "error"
         assert not done.is_success
-        assert "nowhere.test cannot be reached: the name does not resolve." in done.guidance
+        assert done.guidance == [
+            "nowhere.test cannot be reached: the name does not resolve.",
+            "Check the URL; if it is right, try again later.",
+        ]
+        error = done.as_response()["error"]
+        assert error["message"] == (
+            "No content was read from nowhere.test: " + " ".join(done.guidance)
+        )
+        assert error["offers"][0]["command"] == "messor crawl http://nowhere.test/ --mode light"
         failed = "SELECT count(*) FROM messor.events WHERE type = 'ingestion.failed'"
         assert await database.fetchval(failed) == 1
 
@@ -581,7 +737,7 @@ async def test_an_interrupted_run_puts_everything_back(
         seen: list[Progress] = []
         request = IngestRequest("http://one.test/", REVIEWER, Mode.LIGHT, may_approve=True)
         running = asyncio.create_task(ingest(database, web.settings(), request, watch=seen.append))
-        await until(lambda: seen and seen[-1].waiting)
+        await until(lambda: seen and seen[-1].planned)
         (run,) = await runs.unfinished(database)
         assert (run.stage, run.outcome, run.lost) == ("discovering", None, False)
         async with Database(later(dsn, timedelta(hours=1))) as future:
@@ -592,6 +748,14 @@ async def test_an_interrupted_run_puts_everything_back(
         stored = await runs.find(database, run.trace_id)
         assert stored is not None
         assert (stored.stage, stored.outcome) == ("done", "error")
+        assert stored.evidence is not None
+        assert stored.evidence["nm_ingest"]["pagesPlanned"] == 1
+        assert stored.evidence["error"]["message"] == (
+            "No content was read from one.test: The run was interrupted before it finished. "
+            "Start it again; pages fetched within a day are taken from the cache."
+        )
+        kinds = [offer["kind"] for offer in stored.evidence["error"]["offers"]]
+        assert kinds == ["start_worker", "retry", "manual_import"]
         due = "SELECT count(*) FROM messor.crawl_tasks WHERE kind = 'page' AND due_at IS NOT NULL"
         assert await value(database, due) == 0
 

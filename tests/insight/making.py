@@ -51,7 +51,7 @@ WITH request AS (
   RETURNING id, keyword_id, serp_profile_id
 ), snapshot AS (
   INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
-                                     outcome, said, captured_at)
+                                     outcome, message, captured_at)
   SELECT id, keyword_id, serp_profile_id, id, $1::uuid::text, 'searxng', $3::text,
          CASE WHEN $3::text <> 'ok' THEN 'it says so' END, $4 FROM request RETURNING id
 )
@@ -147,3 +147,40 @@ async def make_serp(
     rows = [{"rank": rank, "block": block, "domain": domain} for rank, block, domain in results]
     given = msgspec.json.encode(rows).decode()
     await database.fetch(MAKE_SERP, new_id(), keyword, outcome, at, given, page)
+
+
+# Here credibility is what reviewers go by; the keyword judge is wrong half of the time.
+DECIDED_CANDIDATE = """
+WITH c AS (INSERT INTO messor.candidates (id, session_id, vertical_id, domain, url, url_hash,
+     search_engine, search_query, position, confidence_score, status, validation_notes,
+     reviewed_at, review_reason)
+   VALUES ($1, $2, $3, $4, $4, sha256($4::text::bytea), 'e', 'q', 1, 0.9, $5, '{}', messor.clock(), 'x')
+   RETURNING id)
+INSERT INTO messor.judgements
+SELECT id, j.judge, j.score, 1, 'said' FROM c, (VALUES ('keyword', $6::float8),
+  ('domain_credibility', $7::float8)) AS j (judge, score)
+"""
+
+
+async def decide_candidates(database: Database, count: int) -> None:
+    """Candidates whose reviewers followed the credibility of the domain alone."""
+    applied = await apply_vertical(database, "funding")
+    session = new_id()
+    await database.fetch(
+        """INSERT INTO messor.discovery_sessions (id, vertical_id, vertical_version, started_by)
+           VALUES ($1, $2, 1, 'test')""",
+        session,
+        applied.id,
+    )
+    for number in range(count):
+        is_right = number % 2 == 0
+        await database.fetch(
+            DECIDED_CANDIDATE,
+            new_id(),
+            session,
+            applied.id,
+            f"d{number}.test",
+            "APPROVED" if is_right else "REJECTED",
+            1.0 if number % 4 < 2 else 0.55,
+            0.95 if is_right else 0.2,
+        )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from messor.ai import Subject
+from messor.ai.ledger import Subject
 from messor.errors import UsageError
 from messor.insight.relevance import Flagger, PageText, Topic, lexical_score, train
 from messor.insight.relevance.classifier import RULES, Measure, fit

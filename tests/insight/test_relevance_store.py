@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from messor.ai import Subject
+from messor.ai.ledger import Subject
 from messor.errors import ConflictError, NotFoundError
 from messor.insight.relevance import Flagger, PageText, RelevanceFlag, store
 from messor.insight.relevance.queries import (

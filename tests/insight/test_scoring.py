@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 
 from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
+from messor.frontier import cadence, task_queries, tasks
 from messor.insight import calibration, scores, scoring
 from messor.insight.scores import SubjectFacts, checked_weights, level_of, score
+from messor.schedule.daily import DAILY
 from messor.schedule.standard import SCORE
 from messor.store.database import Database
+from messor.verticals import files, verticals
+from messor.verticals.verticals import Applied
 from tests.insight.making import apply_vertical, make_keyword, make_serp, make_site, own
-from tests.schedule.sites import run_steps
+from tests.listed import listed
+from tests.schedule.sites import due_in, make_host, make_pages, run_steps
 
 EQUAL = dict.fromkeys(scores.MEASURES, 1.0)
 FULL = SubjectFacts(
@@ -64,6 +70,55 @@ def test_weights_are_checked() -> None:
         checked_weights(dict.fromkeys(EQUAL, 0.0), EQUAL)
 
 
+async def intervals(database: Database) -> dict[str, timedelta]:
+    rows = await database.fetch(
+        "SELECT domain, track_interval FROM messor.domains WHERE track_level IS NOT NULL"
+    )
+    return {row["domain"]: row["track_interval"] for row in rows}
+
+
+async def change_cadence(database: Database, name: str, version: int, every: str) -> Applied:
+    """Apply a vertical whose level A is crawled as often as given."""
+    source = files.shipped(name).source
+    source = re.sub(r"(?m)^version = \d+", f"version = {version}", source)
+    source = source.replace('A = "daily"', f'A = "{every}"')
+    async with database.transaction() as connection:
+        file = files.understand(source, f"{name}.toml")
+        applied, _ = await verticals.apply(connection, file, actor="test")
+    return applied
+
+
+async def test_a_verticals_cadence_decides_when_pages_are_crawled(database: Database) -> None:
+    """Score, level, interval, due time: with a changed file from the next O-Daily on."""
+    applied = await change_cadence(database, "wellness", 100, "weekly")
+    host_id, _ = await make_host(database, "good.test")
+    (page_id,) = await make_pages(database, host_id, done=timedelta(days=2))
+    await own(database, applied, "Good", "good.test")
+    await database.fetch("UPDATE messor.hosts SET last_request_at = messor.clock()")
+    assert (await run_steps(database, SCORE))["levels_changed"] == 1
+    assert await intervals(database) == {"good.test": timedelta(days=7)}
+    await run_steps(database, DAILY)
+    assert await due_in(database, page_id) == 1200  # not due for five days
+
+    await change_cadence(database, "wellness", 101, "hourly")
+    await run_steps(database, DAILY)
+    assert await intervals(database) == {"good.test": timedelta(hours=1)}
+    assert await due_in(database, page_id) == 0
+    (task,) = (await tasks.due(database, [host_id], 10, 0.0))[host_id]
+    assert cadence.frequency(task, None) == 3600
+    (known,) = await listed(task_queries.TASKS, database)
+    assert "every 1 h (track level A)" in known.rhythm
+
+    # Of several verticals the shortest applies; a level nobody scored keeps its usual interval.
+    other = await change_cadence(database, "funding", 100, "monthly")
+    await own(database, other, "Good", "good.test")
+    await run_steps(database, SCORE)
+    assert await intervals(database) == {"good.test": timedelta(hours=1)}
+    await make_host(database, "by-hand.test", level="A")
+    await run_steps(database, DAILY)
+    assert (await intervals(database))["by-hand.test"] is None
+
+
 async def test_domains_get_their_levels_and_organisations_their_scores(database: Database) -> None:
     applied = await apply_vertical(database)
     good, poor = await make_site(database, "good.test"), await make_site(database, "poor.test")
@@ -108,6 +163,12 @@ async def test_domains_get_their_levels_and_organisations_their_scores(database:
     )
     assert len(events) == 2
     assert (await run_steps(database, SCORE))["levels_changed"] == 0
+
+    # What a level means is the cadence of the vertical.
+    assert (SCORE.cadence, await intervals(database)) == (
+        "0 5 * * mon",
+        {"good.test": timedelta(days=1), "poor.test": timedelta(days=91)},
+    )
 
     async with database.transaction() as connection:
         tried = await scoring.simulate(connection, applied, {"friction": 0.0, "visibility": 100.0})

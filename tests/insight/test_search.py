@@ -10,7 +10,7 @@ from messor.errors import UsageError
 from messor.insight import search
 from messor.insight.highlights import fold, fragments
 from messor.insight.questions import understand
-from messor.insight.search import Filters
+from messor.insight.search import SearchFilters
 from messor.insight.search_index import catch_up, index_waiting
 from messor.store.database import Database
 from tests.insight.making import Site, make_site
@@ -21,7 +21,9 @@ async def index(database: Database) -> int:
         return await index_waiting(connection, 1000)
 
 
-async def titles(database: Database, typed: str, filters: Filters = search.NO_FILTERS) -> set[str]:
+async def titles(
+    database: Database, typed: str, filters: SearchFilters = search.NO_FILTERS
+) -> set[str]:
     found = await search.search(database, typed, filters)
     return {hit.title or "" for hit in found.hits}
 
@@ -103,7 +105,7 @@ async def test_a_hit_shows_where_in_the_letters_of_the_text(
     (hit,) = (await search.search(database, "cafe brulee")).hits
     (piece,) = hit.fragments
     assert piece.shown("[", "]") == "Le [café] est fermé. Crème [brûlée]."
-    (record,) = (await search.search(database, "copper", Filters(kinds=("product",)))).hits
+    (record,) = (await search.search(database, "copper", SearchFilters(kinds=("product",)))).hits
     assert record.record_id is not None
     assert (record.price, record.currency, record.rating) == (
         Decimal("49.90"),
@@ -142,14 +144,14 @@ async def test_filters_and_facets(
     assert everything.by["availability"] == {"in_stock": 1, "out_of_stock": 1}
     one = {"Copper kettle"}
     for filters in (
-        Filters(brands=("Acme",)),
-        Filters(availability=("in_stock",)),
-        Filters(min_price=Decimal(40), max_price=Decimal(50), currency="EUR"),
-        Filters(min_rating=Decimal(4)),
+        SearchFilters(brands=("Acme",)),
+        SearchFilters(availability=("in_stock",)),
+        SearchFilters(min_price=Decimal(40), max_price=Decimal(50), currency="EUR"),
+        SearchFilters(min_rating=Decimal(4)),
     ):
         assert await titles(database, "kettle", filters) == one
         assert (await search.facets(database, "kettle", filters)).total == 1
-    assert await titles(database, "kettle", Filters(domains=("other.test",))) == {"other"}
+    assert await titles(database, "kettle", SearchFilters(domains=("other.test",))) == {"other"}
 
 
 async def test_a_cursor_goes_through_everything_once(database: Database) -> None:

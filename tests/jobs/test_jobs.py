@@ -30,6 +30,12 @@ async def test_enqueue_answers_which_were_new(database: Database) -> None:
     assert await ask(database, again, next_window) == [next_window]
 
 
+async def test_what_is_asked_for_again_stays_as_it_was(database: Database) -> None:
+    await ask(database, score("a:2026-W01", priority=7))
+    assert await ask(database, score("a:2026-W01", priority=1)) == []
+    assert await database.fetchval("SELECT priority FROM messor.jobs") == 7
+
+
 async def test_a_key_twice_in_one_batch_is_one_job(database: Database) -> None:
     assert len(await ask(database, score("same"), score("same"))) == 1
     assert await jobs.counts(database) == {"score": {"queued": 1}}

@@ -7,12 +7,13 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from messor.errors import UsageError
-from messor.jobs import jobs, leases
+from messor.jobs import cancellation, jobs, leases
 from messor.jobs.faults import JobError
 from messor.jobs.handlers import Effects, Handlers, Result
 from messor.jobs.jobs import Job, NewJob
@@ -20,6 +21,7 @@ from messor.jobs.outcomes import Backoff
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.ledger import events
 from messor.ledger.events import Event
+from messor.runtime.stall import StallDetector
 from messor.store.database import Connection, Database
 from tests.jobs.conftest import Later
 
@@ -240,6 +242,56 @@ async def test_a_cancelled_job_is_abandoned_at_the_next_heartbeat(database: Data
             await ended.wait()
     assert runner.outcomes == {"abandoned": 1}
     assert await jobs.counts(database) == {"score": {"cancelled": 1}}
+
+
+@pytest.mark.parametrize("is_deaf", [False, True])
+async def test_a_job_that_never_returns_fails_and_the_others_go_on(
+    database: Database, is_deaf: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cancellation, "CANCEL_SECONDS", 0.01)
+    handlers, released = Handlers(), asyncio.Event()
+
+    @handlers.prepares("score", limit_seconds=0.05)
+    async def score(job: Job) -> Effects:
+        while job.dedupe_key == "stuck" and not released.is_set():
+            try:
+                await released.wait()
+            except asyncio.CancelledError:
+                if not is_deaf:
+                    raise
+        return lambda connection: note(connection, job)
+
+    await ask(database, "stuck", max_attempts=2)
+    await ask(database, *"abc")
+    async with running(database, handlers, replace(FAST, concurrency=1)):
+        await until(database, done=3, dead=1)
+    released.set()
+    logged = await database.fetch("SELECT error_message FROM messor.error_logs")
+    assert [row["error_message"] for row in logged] == ["The job did not end within 0 s."] * 2
+    assert await notes(database) == list("abc")
+
+
+async def test_results_that_are_never_committed_are_noticed(database: Database) -> None:
+    handlers, stuck = Handlers(), asyncio.Event()
+
+    @handlers.handles("score")
+    async def score(connection: Connection, job: Job) -> Result:
+        stuck.set()
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    runner = Runner(database, handlers, "runner", replace(FAST, drain_seconds=0.01))
+    runner.heartbeat.patience_seconds = 0.1
+    detector = StallDetector(runner.heartbeat, database.responds, 0.05)
+    task = asyncio.create_task(runner.run())
+    await ask(database, "a")
+    await stuck.wait()
+    runner.heartbeat.end("renewing leases")  # beats every 20 s
+    async with asyncio.timeout(PATIENCE):
+        while (found := await detector.look()) is None:  # noqa: ASYNC110 - it is the look
+            await asyncio.sleep(0.05)
+    assert found.startswith("committing job ")
+    runner.stop()
+    await task
 
 
 async def test_heartbeats_outlast_the_lease(database: Database) -> None:

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from messor.ledger.events import Event, data_of, record
-from messor.ledger.queries import START, read_after
+from messor.ledger.queries import START
 from messor.store.database import Database
 from messor.store.listing import Position
+from tests.recorded import read_after
 
 PAGE = "https://shop.example/item?key=123&session=winter"
 

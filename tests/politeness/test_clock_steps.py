@@ -105,7 +105,7 @@ async def test_lanes_go_on_after_a_clock_that_was_an_hour_ahead(
         await crawl(settings, database)
         found = await outcomes(database)
         assert [found[f"http://one.test{path}"] for path in ROOMS] == ["ok"] * len(ROOMS)
-        assert "went back by 3,6" in made.board.standing[0].said
+        assert "went back by 3,6" in made.board.standing[0].message
 
 
 # The clock of the whole database, for every session at once.
@@ -129,10 +129,10 @@ async def test_a_crawl_under_way_gets_over_an_hour_ahead_and_back(
         async with at_work(web.settings(visit_pages=3), database):
             await until(lambda: len(web.requests()) > 8)
             await execute(database, CLOCK.format(offset="1 hour"))
-            await until(lambda: any("went ahead by 3,6" in one.said for one in board.standing))
+            await until(lambda: any("went ahead by 3,6" in one.message for one in board.standing))
             await asyncio.sleep(3)
             await execute(database, CLOCK.format(offset="0"))
-            await until(lambda: any("went back by 3,6" in one.said for one in board.standing))
+            await until(lambda: any("went back by 3,6" in one.message for one in board.standing))
             righted = time.monotonic()
             late = [max(ready, claim or 0) for ready, claim in (await waits(database)).values()]
             assert max(late) <= 60
@@ -253,7 +253,7 @@ async def test_a_silence_lasts_though_the_clock_was_behind(
         asked = len(web.requests())
         await crawl(web.settings(), database)
         assert len(web.requests()) == asked
-        assert "went ahead by 3,6" in made.board.standing[0].said
+        assert "went ahead by 3,6" in made.board.standing[0].message
 
 
 async def test_a_wait_that_a_person_made_long_is_left(database: Database, dsn: str) -> None:
@@ -367,7 +367,7 @@ async def test_a_step_back_is_noticed_though_nobody_watched_it(
         fresh = ClockWatch(database, made.board, worker_lease=30.0)
         await fresh.look()
         assert (await waits(database))["one.test"][0] <= 60
-        assert "went back by" in made.board.standing[0].said
+        assert "went back by" in made.board.standing[0].message
 
 
 async def test_two_watches_mend_a_step_once(database: Database, dsn: str) -> None:

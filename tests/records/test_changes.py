@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from messor.content.evidence import Evidence, EvidencedField
 from messor.content.records import Record
 from messor.content.validation import validated
@@ -90,18 +92,48 @@ def test_kinds_that_nobody_looked_for_stand() -> None:
 
 
 def test_what_cannot_be_true_is_dropped_with_a_reason() -> None:
-    given = record(price=-5.0, currency="euro", product_name="Kettle", rating=4.5)
+    given = record(price=-5.0, currency="euro", product_name="Kettle", rating=4.5, sku="K")
     (good,), reasons = validated([given])
-    assert set(good.fields) == {"product_name", "rating"}
+    assert set(good.fields) == {"product_name", "rating", "sku"}
     assert good.confidence < given.confidence
     assert {reason.field for reason in reasons} == {"price", "currency"}
     assert all(reason.reason.endswith(".") for reason in reasons)
+
+
+def test_prices_lie_between_nothing_and_a_hundred_million() -> None:
+    for price, is_good in ((0, True), (-0.01, False), (100_000_000, True), (100_000_001, False)):
+        (good,), _ = validated([record(product_name="Kettle", sku="K", price=price)])
+        assert ("price" in good.fields) == is_good, price
+
+
+def test_each_field_that_is_dropped_costs_confidence() -> None:
+    given = record(price=-5.0, currency="euro", product_name="Kettle", sku="K")
+    (good,), _ = validated([given])
+    assert good.confidence == pytest.approx(given.confidence * 0.85**2)
 
 
 def test_what_says_nothing_is_rejected_whole() -> None:
     kept, reasons = validated([record(price=float("nan")), record("image", alt="x")])
     assert kept == []
     assert [reason.kind for reason in reasons if not reason.field] == ["product", "image"]
+
+
+@pytest.mark.parametrize("kind", ["product", "listed_product"])
+def test_a_product_has_a_name_and_a_price_or_number(kind: str) -> None:
+    for number in ("price", "sku", "gtin", "mpn"):
+        assert len(validated([record(kind, product_name="Kettle", **{number: 7})])[0]) == 1
+    kept, reasons = validated([record(kind, product_name="Kettle"), record(kind, price=7)])
+    assert kept == []
+    assert [each.reason for each in reasons] == [
+        "It has none of price, sku, gtin, mpn.",
+        "It has no product_name.",
+    ]
+
+
+def test_ratings_lie_between_0_and_5() -> None:
+    for rating, is_good in ((0, True), (5, True), (5.01, False), (-0.01, False)):
+        (good,), _ = validated([record(product_name="Kettle", price=7.0, rating=rating)])
+        assert ("rating" in good.fields) == is_good
 
 
 def test_a_record_that_breaks_its_schema_is_rejected() -> None:

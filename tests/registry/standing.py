@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from messor.ledger.queries import START, ListedEvent, read_after
+from messor.ledger.queries import START, ListedEvent
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.store.database import Database
 from tests.crawling import TESTER, submit
+from tests.recorded import read_after
 
 PATHS = {  # how a domain gets to each status
     "pending_review": (),

@@ -143,8 +143,12 @@ def test_who_asks_is_one_of_three() -> None:
 
 def test_every_depth_has_its_guidance() -> None:
     assert [depth for depth, _ in DEPTH_GUIDANCE] == [0, 1, 2, 3, 4]
-    assert "Homepage only" in DEPTH_GUIDANCE[0][1]
-    assert "Caution" in DEPTH_GUIDANCE[4][1]
+    said = [text for _, text in DEPTH_GUIDANCE]
+    assert said[0].startswith("Homepage only")
+    assert said[1].startswith("Homepage and direct links")
+    assert [text.startswith("Recommended") for text in said] == [False, False, True, True, False]
+    assert said[3].endswith("the default")
+    assert said[4].startswith("Caution: large sites can be slow")
 
 
 async def test_one_domain_comes_of_many_who_ask_at_once(database: Database) -> None:

@@ -144,6 +144,15 @@ async def test_a_notice_names_no_address(database: Database) -> None:
     assert "jane" not in str(await events(database))
 
 
+async def test_whom_nobody_can_reach_is_said(database: Database) -> None:
+    await submit(database, "example.org")
+    told = await decide(database, partial(decisions.reject, actor=TESTER, reason="x", notify=True))
+    assert told.message == (
+        "example.org is rejected. Its submitter was not notified: nobody left an address. "
+        "No webhook receives the notice either."
+    )
+
+
 async def test_without_being_asked_nobody_is_told(database: Database) -> None:
     await submit(database, "example.org")
     await decide(database, ACTS["reject"][0])

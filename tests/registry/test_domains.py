@@ -11,13 +11,14 @@ import asyncpg
 import pytest
 
 from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
-from messor.ledger.queries import START, ListedEvent, read_after
+from messor.ledger.queries import START, ListedEvent
 from messor.registry import domains
 from messor.registry.domains import TRANSITIONS, Domain, Submission
 from messor.registry.queries import DOMAINS, DomainFilter
 from messor.registry.terms import CHOICES, COLUMNS, Terms
 from messor.store.database import Database
 from tests.crawling import TESTER, submit
+from tests.recorded import read_after
 
 STATUSES = sorted(TRANSITIONS)
 PATHS = {  # how a domain gets to each status
@@ -45,6 +46,16 @@ async def domain_at(database: Database, status: str, name: str = "example.org") 
 
 async def events(database: Database) -> list[ListedEvent]:
     return await read_after(database, START)
+
+
+def test_the_steps_of_a_domain_are_these() -> None:
+    assert {
+        "pending_review": {"approved", "rejected", "blacklisted"},
+        "approved": {"pending_review", "suspended", "blacklisted"},
+        "rejected": {"pending_review", "blacklisted"},
+        "suspended": {"approved", "rejected", "blacklisted"},
+        "blacklisted": set(),
+    } == TRANSITIONS
 
 
 @pytest.mark.parametrize("before", STATUSES)

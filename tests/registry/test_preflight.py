@@ -105,7 +105,7 @@ async def test_a_sound_site(database: Database, tmp_path: Path) -> None:
     assert (report.reachable, report.status_code, report.title) == (True, 200, "Home")
     assert (report.robots, report.robots_allows) == ("rules", True)
     assert (report.sitemap_urls, report.sitemap) == (7, "http://one.test/sitemap.xml")
-    assert report.said == "It answers 200 and may be crawled; its sitemap lists 7 pages."
+    assert report.message == "It answers 200 and may be crawled; its sitemap lists 7 pages."
     assert [(one.domain, one.likeness) for one in report.similar] == [("one.example", "same_name")]
     assert harvest.decision.rule == "preflight"
     assert await only(database, "SELECT count(*) FROM messor.page_snapshots") == 0
@@ -118,7 +118,7 @@ async def test_robots_that_forbids_is_obeyed(database: Database, tmp_path: Path)
     report, _, asked = await look(database, tmp_path, rooms)
     assert asked == ["/robots.txt"]
     assert report.robots_allows is False
-    assert report.said == "Its robots.txt disallows the homepage."
+    assert report.message == "Its robots.txt disallows the homepage."
 
 
 async def test_robots_that_fails_ends_the_look(database: Database, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_robots_that_fails_ends_the_look(database: Database, tmp_path: Pat
     report, _, asked = await look(database, tmp_path, rooms)
     assert asked == ["/robots.txt"]
     assert (report.robots, report.robots_allows) == ("deny_all", False)
-    assert "cannot be read" in report.said
+    assert "cannot be read" in report.message
 
 
 async def test_a_named_sitemap_is_the_one_read(database: Database, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_a_redirect_is_told_not_followed(
 ) -> None:
     report, _, asked = await look(database, tmp_path, {"/": redirect(location)})
     assert report.leads_out == leads_out
-    assert words in report.said
+    assert words in report.message
     assert asked[:2] == ["/robots.txt", "/"]
 
 
@@ -172,12 +172,12 @@ async def test_a_login_and_a_challenge_are_seen(database: Database, tmp_path: Pa
     assert (report.status_code, report.login) == (403, False)
     assert report.challenge
     assert "cloudflare" in report.challenge.lower()
-    assert "blocks or challenges crawlers" in report.said
+    assert "blocks or challenges crawlers" in report.message
 
 
 async def test_a_login_wall_is_seen(database: Database, tmp_path: Path) -> None:
     report, _, _ = await look(database, tmp_path, {"/": plain(401, "Log in first")})
-    assert (report.login, report.said) == (True, "It requires a login.")
+    assert (report.login, report.message) == (True, "It requires a login.")
 
 
 async def test_what_a_hostile_page_says_is_made_harmless(
@@ -217,7 +217,7 @@ async def test_a_host_that_is_not_there(database: Database, tmp_path: Path) -> N
     assert found is not None
     assert found.report is not None
     assert (looked.requests, found.report.reachable) == (1, False)
-    assert "does not respond" in found.report.said
+    assert "does not respond" in found.report.message
 
 
 async def test_members_are_looked_at_at_once_the_public_later(database: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from messor.registry import domains, notes, submissions
 from messor.registry.submissions import Submitter
 from messor.settings import Settings
 from messor.store.database import Database
+from messor.watches import watches
+from messor.watches.watches import NewWatch
 from tests.crawling import TESTER, admit, crawl
 from tests.listed import listed
 from tests.little_web import LittleWeb, page
@@ -308,3 +311,17 @@ SELECT c.relname::text, a.attname::text FROM pg_attribute a JOIN pg_class c ON c
 async def test_no_column_that_names_a_person_is_forgotten(database: Database) -> None:
     named = {(table, column) for table, column in await database.fetch(NAMING)}
     assert named - NOBODY == set(erasure.PEOPLE)
+
+
+async def test_no_watch_tells_an_erased_person(database: Database) -> None:
+    wanted = NewWatch(
+        "Prices", "products", {"when": "new"}, channel="mail", recipient="jane@one.test"
+    )
+    async with database.transaction() as connection:
+        await watches.add(connection, wanted, actor=TESTER)
+        kept, _ = await watches.add(
+            connection, replace(wanted, recipient="bob@one.test"), actor=TESTER
+        )
+        await erasure.erase_person(connection, "jane@one.test", actor=TESTER, reason="asked by her")
+    left = await database.fetch("SELECT id FROM messor.watches")
+    assert [row["id"] for row in left] == [kept.id]

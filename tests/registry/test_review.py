@@ -109,7 +109,7 @@ async def test_similar_domains_are_found_in_the_registry(database: Database) -> 
 
 
 async def take_over(database: Database, *lines: str, start: bool = True) -> list[BackfillLine]:
-    taken = backfill.approve_existing(database, lines, actor=TESTER, start=start)
+    taken = backfill.approve_existing(database, lines, Submitter(TESTER), start=start)
     return [line async for line in taken]
 
 

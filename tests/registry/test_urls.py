@@ -47,6 +47,11 @@ async def test_a_url_of_an_approved_domain_is_crawled(database: Database) -> Non
     answer = await send(database)
     assert (answer.outcome, answer.url) == ("crawling", URL)
     assert URL in await due(database)
+    task = "SELECT status, priority, due_at <= messor.clock() AS now FROM messor.crawl_tasks WHERE page_id = $1"
+    row = await database.fetchrow(task, answer.page_id)
+    assert row is not None
+    assert tuple(row) == ("pending", 5, True)
+    assert answer.message.startswith("example.org is approved")
     fact = (await events(database))[-1]
     assert (fact.type, fact.actor, fact.page_id) == ("url.submitted", "visitor", answer.page_id)
 
@@ -58,6 +63,14 @@ async def test_for_an_unknown_domain_the_offer_changes_nothing(database: Databas
     assert await DOMAINS.count(database, DomainFilter()) == 0
 
 
+async def waiting(database: Database) -> list[str]:
+    """URLs that wait for their domain's approval."""
+    asked = (
+        "SELECT url FROM messor.submitted_urls WHERE taken_at IS NULL ORDER BY submitted_at, url"
+    )
+    return [row["url"] for row in await database.fetch(asked)]
+
+
 async def test_a_submitted_url_is_crawled_on_approval(database: Database) -> None:
     answer = await send(database, submit=True, context="Food bank")
     assert answer.outcome == "remembered"
@@ -66,14 +79,13 @@ async def test_a_submitted_url_is_crawled_on_approval(database: Database) -> Non
     other = f"{URL}/second"
     assert (await send(database, other)).outcome == "remembered"
     assert (await send(database, other)).outcome == "remembered"
-    waiting = await submissions.waiting_urls(database, answer.domain)
-    assert [url.url for url in waiting] == [URL, other]
+    assert await waiting(database) == [URL, other]
     assert await due(database) == set()
     async with database.transaction() as connection:
         decided = await decisions.approve(connection, "example.org", actor=TESTER)
     assert "2 submitted URLs are crawled with it" in decided.message
     assert await due(database) == {"https://example.org/", URL, other}
-    assert await submissions.waiting_urls(database, answer.domain) == []
+    assert await waiting(database) == []
 
 
 @pytest.mark.parametrize("status", ["suspended", "blacklisted"])

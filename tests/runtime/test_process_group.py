@@ -7,8 +7,8 @@ import os
 
 import pytest
 
+from messor.runtime.ends import MEGABYTE, Ceiling, Lifeline, resident_bytes
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.stopping import MEGABYTE, Ceiling, Lifeline, resident_bytes
 
 
 class Member:

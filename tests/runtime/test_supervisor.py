@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -15,11 +16,15 @@ from typing import Any
 
 import pytest
 
+from messor.runtime import pulse
+from messor.runtime.pulse import ProcessPulse
 from messor.runtime.supervisor import RestartPolicy, Supervisor
 from tests.crawling import until
 
 LONG = 60.0
-PATIENCE = RestartPolicy(first_pause_seconds=0.01, stop_seconds=LONG, poll_seconds=0.05)
+PATIENCE = RestartPolicy(
+    first_pause_seconds=0.01, stop_seconds=LONG, poll_seconds=0.05, hang_seconds=0.5
+)
 IMPATIENCE = replace(PATIENCE, stop_seconds=0.5)
 
 # Each leaves a file with its number when it is up; `end` says how it goes on.
@@ -39,6 +44,39 @@ if end == "fail":
 sys.stdin.read()
 """
 
+# A process with an event loop and a pulse; told by a file, the loop hangs.
+ALIVE = """
+import asyncio, pathlib, re, sys, time, os
+from messor.runtime.process_group import ProcessGroup
+from messor.runtime.pulse import Pulse
+from messor.runtime.ends import Lifeline, stopping_on_signals
+
+class Work:
+    def stop(self):
+        self.is_stopped = True
+
+    async def run(self):
+        folder, self.is_stopped = pathlib.Path(sys.argv[1]), False
+        (folder / str(os.getpid())).touch()
+        while not self.is_stopped:
+            await asyncio.sleep(0.01)
+            if (folder / f"hang-{os.getpid()}").exists():
+                getattr(self, sys.argv[2])()
+
+    def sleep(self):
+        time.sleep(3600)
+
+    def spin(self):
+        re.match("(a*)*b", "a" * 60)  # holds the interpreter's lock
+
+async def main():
+    group = ProcessGroup([Lifeline(), Pulse(beat_seconds=0.02), Work()])
+    async with stopping_on_signals(group):
+        await group.run()
+
+asyncio.run(main())
+"""
+
 SUPERVISOR = """
 import asyncio, sys
 from messor.runtime.supervisor import Supervisor
@@ -53,16 +91,25 @@ class Watched:
     def __init__(self, folder: Path, end: str, count: int, ceiling_mb: int) -> None:
         self.said: list[str] = []
         self._folder = folder
-        command = [sys.executable, "-c", PROCESS, str(folder), end]
+        program = ALIVE if end in ("sleep", "spin") else PROCESS
+        command = [sys.executable, "-c", program, str(folder), end]
         policy = IMPATIENCE if end == "deaf" else PATIENCE
+        self.told: list[str] = []
         self.supervisor = Supervisor(
-            command, count, say=self.said.append, ceiling_mb=ceiling_mb, policy=policy
-        )
+            command, count, say=self.said.append, ceiling_mb=ceiling_mb, policy=policy,
+            on_hang=self._tell,
+        )  # fmt: skip
         self.running = asyncio.create_task(self.supervisor.run())
+
+    async def _tell(self, message: str) -> None:
+        self.told.append(message)
 
     @property
     def started(self) -> set[int]:
-        return {int(path.name) for path in self._folder.iterdir()}
+        return {int(path.name) for path in self._folder.iterdir() if path.name.isdigit()}
+
+    def hang(self, pid: int) -> None:
+        (self._folder / f"hang-{pid}").touch()
 
     async def stop(self) -> None:
         self.supervisor.stop()
@@ -140,6 +187,57 @@ async def test_one_at_twice_its_ceiling_is_killed(watch: Watch) -> None:
     await until(lambda: len(watched.said) >= 4)
     assert ["exceeds twice its memory limit" in line for line in watched.said[:4:2]] == [True, True]
     assert ["was ended by SIGKILL" in line for line in watched.said[1:4:2]] == [True, True]
+
+
+@pytest.mark.parametrize("how", ["sleep", "spin"])
+async def test_one_whose_loop_hangs_is_replaced_and_the_others_stay(
+    watch: Watch, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    watched = watch(how, count=2)
+    await until(lambda: len(watched.started) == 2)
+    hanging, other = watched.supervisor.pids
+    watched.hang(hanging)
+    await until(lambda: len(watched.started) == 3, LONG)
+    assert watched.told == [f"Worker {hanging} has not responded for 0 s and is killed."]
+    assert watched.said[0] == watched.told[0]
+    assert "was ended by SIGKILL" in watched.said[1]
+    assert other in watched.supervisor.pids
+    assert f"in {how}" in capfd.readouterr().err  # where it hung
+
+
+async def test_one_that_somebody_stopped_does_not_hang(watch: Watch) -> None:
+    """As a debugger does, or a machine that is suspended: it goes on where it was."""
+    watched = watch("sleep", count=2)
+    await until(lambda: len(watched.started) == 2)
+    stopped, hanging = watched.supervisor.pids
+    os.kill(stopped, signal.SIGSTOP)
+    watched.hang(hanging)  # the measure of time: by now the other would be gone as well
+    await until(lambda: len(watched.started) == 3, LONG)
+    assert stopped in watched.supervisor.pids
+    os.kill(stopped, signal.SIGCONT)
+    rounds = len(watched.said)
+    await watched.stop()
+    assert len(watched.said) == rounds
+
+
+def test_a_process_that_gets_no_processor_does_not_hang(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = socket.socketpair()
+    states = [("R", 0.0), ("R", 0.1), ("D", 0.1), ("T", 0.1), ("S", 0.1), ("R", 9.0)]
+    monkeypatch.setattr(pulse, "_activity", lambda _: pulse._Activity(*states.pop(0)))
+    with ours, theirs:
+        heard = ProcessPulse(1, ours, 2.0)
+        theirs.send(b".")
+        found = [heard.silent_seconds() for _ in range(6)]
+    assert found == pytest.approx([0.0, 0.1, 0.1, 0.1, 2.1, 4.1])
+
+
+def test_one_that_has_not_begun_does_not_hang() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        heard = ProcessPulse(os.getpid(), ours, 2.0)
+        assert [heard.silent_seconds() for _ in range(3)] == [0.0, 0.0, 0.0]
 
 
 async def test_processes_end_with_their_supervisor_however_it_ends(tmp_path: Path) -> None:

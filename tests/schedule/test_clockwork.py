@@ -38,11 +38,13 @@ USUAL = (
     "O-Index",
     "O-Rollup",
     "O-Refresh",
+    "O-Notices",
     "O-Parsers",
     "O-Classify",
     "O-Score",
     "O-Judge",
     "O-Candidates",
+    "O-Keywords",
 )
 PATIENCE = 120.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]

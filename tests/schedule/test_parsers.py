@@ -100,7 +100,7 @@ async def test_a_parser_that_fails_is_told_of_though_nothing_is_lost(
         assert (said["parser"], said["failed"], said["pages"]) == ("theirs", 6, 6)
         assert said["what"] == "theirs failed on 6 of 6 pages read in a day."
         async with bench.opened() as database:
-            assert [one.said for one in await failures(database)] == [
+            assert [one.message for one in await failures(database)] == [
                 "theirs failed on 6 of 6 pages read"
             ]
         (one, *_) = await bench.rows("SELECT error_message, detail FROM messor.error_logs")

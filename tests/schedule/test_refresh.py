@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from messor.schedule import daily, refresh
 from messor.schedule.orchestrators import RunPosition, Step
 from messor.store.database import Database
@@ -50,6 +52,23 @@ async def test_pages_without_a_record_are_put_off_and_stay_so(database: Database
     assert await days_until(database, barren) == 90
     again = await run(database, refresh.step)
     assert (again["pages_put_off"], again["pages_brought_back"]) == (0, 0)
+
+
+@pytest.mark.parametrize("known_days, count", [(89.9, 0), (90.1, 1)])
+async def test_a_page_is_unproductive_after_ninety_days(
+    database: Database, known_days: float, count: int
+) -> None:
+    domain = await admit(database, "https://a.test/")
+    barren = await new_page(database, domain.id, "barren")
+    await database.fetch(
+        "UPDATE messor.crawl_tasks SET completed_at = last_fetched_at, outcome = 'ok'"
+    )
+    await database.fetch(
+        "UPDATE messor.pages SET found_at = messor.clock() - $2 * interval '1 day' WHERE id = $1",
+        barren,
+        known_days,
+    )
+    assert (await run(database, refresh.step))["pages_put_off"] == count
 
 
 async def test_a_page_that_led_to_something_after_all_is_as_others(database: Database) -> None:

@@ -86,7 +86,7 @@ def apply(database: Database) -> Apply:
 
 async def add_keyword(database: Database, applied: Applied, text: str, profile: str) -> None:
     async with database.transaction() as connection:
-        await keywords.add(connection, applied, text, tier="A", names=[profile])
+        await keywords.add(connection, applied, text, tier="A", names=[profile], actor="test")
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ async def variety(database: Database) -> Found:
         """UPDATE messor.candidates SET vertical_id = $1
             WHERE id = (SELECT id FROM messor.candidates WHERE status = 'PENDING_CRAWL' LIMIT 1)""",
         """INSERT INTO messor.discovery_sessions (id, vertical_id, vertical_version, started_by,
-             state, said, started_at, finished_at)
+             state, message, started_at, finished_at)
            SELECT gen_random_uuid(), $1::uuid, 1, 'test', 'failed', 'cut off',
                   messor.clock() - interval '40 days', messor.clock()""",
         """UPDATE messor.candidates c SET session_id = s.id FROM messor.discovery_sessions s

@@ -98,7 +98,7 @@ async def test_whoever_dies_while_asking_leaves_a_gap_and_never_pays_again(
     stand_in.failure = None
     found = await take(database, wanted, hired)
     assert found.state == "gap"
-    assert "may have been paid" in found.said
+    assert "may have been paid" in found.message
     assert stand_in.searches == 0
     assert await spent(database) == Decimal("0.001")
     snapshot = await serps.of_request(database, found.request_id)
@@ -140,7 +140,7 @@ async def test_an_engine_that_found_nobody_to_ask_is_no_answer(
     first.failure = Failure.NOBODY_ANSWERS
     alone = await take(database, wanted, searxng)
     assert (alone.state, alone.is_new) == ("waiting", False)
-    assert "google: Suspended: CAPTCHA" in alone.said
+    assert "google: Suspended: CAPTCHA" in alone.message
     assert await database.fetchval("SELECT count(*) FROM messor.serp_snapshots") == 0
     found = await take(database, wanted, searxng, serper)
     assert found.state == "answered"
@@ -156,7 +156,7 @@ async def test_a_page_that_lacks_engines_says_which(
     stand_in, hired = await bench.hire("searxng")
     stand_in.partial = True
     found = await take(database, wanted, hired)
-    assert (found.state, found.said) == ("answered", "no response from google: timeout")
+    assert (found.state, found.message) == ("answered", "no response from google: timeout")
 
 
 async def test_every_worker_waits_when_an_engine_asks_one_to(
@@ -169,7 +169,7 @@ async def test_every_worker_waits_when_an_engine_asks_one_to(
     other = ConfiguredEngine(hired.engine, None, Breaker())  # of another process
     found = await take(database, wanted, other)
     assert found.state == "waiting"
-    assert "is paused for another" in found.said
+    assert "is paused for another" in found.message
     assert len(stand_in.asked) == asked
 
 
@@ -194,7 +194,7 @@ async def test_a_loss_that_may_be_paid_without_a_free_engine_is_a_gap(
     first.failure = Failure.CUT
     found = await take(database, wanted, serper, brave)
     assert found.state == "gap"
-    assert "broke off" in found.said
+    assert "broke off" in found.message
     first.failure = None
     assert (await take(database, wanted, serper, brave)).state == "gap"
     assert first.searches == 0
@@ -218,7 +218,7 @@ async def test_a_budget_is_kept(database: Database, bench: Bench, wanted: Wanted
     stand_in, hired = await bench.hire("serper", cost="0.001", budget="0.0005")
     found = await take(database, wanted, hired)
     assert found.state == "waiting"
-    assert "budget of 0.0005" in found.said
+    assert "budget of 0.0005" in found.message
     assert not stand_in.asked
 
 
@@ -231,7 +231,7 @@ async def test_an_engine_that_fails_is_left_alone_for_a_while(
     stand_in.failure = None
     found = await take(database, wanted, hired)
     assert found.state == "waiting"
-    assert "is paused for another" in found.said
+    assert "is paused for another" in found.message
     bench.seconds += 61
     await database.fetch("UPDATE messor.provider_holds SET held_until = messor.clock()")
     assert (await take(database, wanted, hired)).state == "answered"
@@ -262,13 +262,13 @@ async def test_the_table_itself_lets_nobody_pay_twice(
 
 async def test_a_search_without_engines_says_so(database: Database, wanted: WantedSerp) -> None:
     found = await take(database, wanted)
-    assert (found.state, found.said) == ("waiting", "No search engine is configured.")
+    assert (found.state, found.message) == ("waiting", "No search engine is configured.")
 
 
 async def test_given_up_it_is_a_gap(database: Database, wanted: WantedSerp) -> None:
     searcher = Searcher(database, [])
     found = await searcher.search(wanted)
-    await searcher.give_up(found.request_id, found.said)
+    await searcher.give_up(found.request_id, found.message)
     assert (await searcher.search(wanted)).state == "gap"
 
 

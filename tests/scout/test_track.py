@@ -64,7 +64,7 @@ async def test_a_job_takes_a_snapshot(database: Database, apply: Apply, bench: B
     track.register(handlers, database, Searcher(database, [hired]))
     effects = await handlers.prepare(job)
     async with database.transaction() as connection:
-        assert await effects(connection) == {"state": "answered", "said": ""}
+        assert await effects(connection) == {"state": "answered", "message": ""}
     assert await track.due(database, applied.id) == []
     assert await database.fetchval("SELECT last_snapshot_at FROM messor.keywords") is not None
 
@@ -74,7 +74,9 @@ async def test_the_window_is_not_spent_while_it_lasts(
 ) -> None:
     applied = await apply("funding")
     async with database.transaction() as connection:
-        await keywords.add(connection, applied, "museum fund", tier="C", names=["us-desktop"])
+        await keywords.add(
+            connection, applied, "museum fund", tier="C", names=["us-desktop"], actor="test"
+        )
     [job] = await asked_for(database, applied)
     stand_in, hired = await bench.hire("searxng")
     stand_in.failure = Failure.NOBODY_ANSWERS
@@ -113,3 +115,29 @@ async def test_the_last_try_leaves_a_gap(
     row = await database.fetchrow("SELECT outcome, result_count FROM messor.serp_snapshots")
     assert row is not None
     assert tuple(row) == ("failed", 0)
+
+
+async def test_tiers_and_new_keywords_say_how_urgent_a_search_is(
+    database: Database, apply: Apply
+) -> None:
+    applied = await apply("community_resources")
+    for tier in ("A", "B", "C"):
+        await add_keyword(database, applied, f"food parcel {tier}", "uk-desktop")
+        await database.fetch(
+            """UPDATE messor.keywords SET tier = $1, last_snapshot_at = messor.clock() - interval '60 days'
+                WHERE keyword_text = lower($2)""",
+            tier,
+            f"food parcel {tier}",
+        )
+    await add_keyword(database, applied, "food bank", "uk-desktop")
+    await asked_for(database, applied)
+    rows = await database.fetch(
+        """SELECT k.keyword_text, j.priority FROM messor.jobs j JOIN messor.keywords k
+            ON k.id = j.target_id ORDER BY j.priority"""
+    )
+    assert [tuple(row) for row in rows] == [
+        ("food bank", 3),
+        ("food parcel a", 4),
+        ("food parcel b", 5),
+        ("food parcel c", 6),
+    ]

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from tests.conftest import with_database
+from tests.template_server import with_database
 
 _numbers = itertools.count()
 

@@ -11,7 +11,7 @@ from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database, sparse
 from messor.store.session import open_session
-from tests.conftest import with_database
+from tests.template_server import with_database
 
 
 @pytest.mark.parametrize(

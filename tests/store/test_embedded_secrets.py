@@ -32,8 +32,8 @@ from messor.store.embedded.probe import set_password
 from messor.store.embedded.programs import find_programs
 from messor.store.server import EmbeddedServer
 from tests.broker.rabbitmq import free_port
-from tests.conftest import with_password
 from tests.moments import wait_until_over
+from tests.template_server import with_password
 
 as_root = pytest.mark.skipif(
     os.geteuid() != 0 or sys.platform != "linux",

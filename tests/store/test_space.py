@@ -48,8 +48,8 @@ def test_work_goes_on_with_somewhat_more_room(
         _measured(monkeypatch, free)
         assert room.is_low is low, free
     _measured(monkeypatch, 10)
-    assert room.said is not None
-    assert "has 10.0 MB of 1.0 GB free, below the minimum of 50.0 MB" in room.said
+    assert room.message is not None
+    assert "has 10.0 MB of 1.0 GB free, below the minimum of 50.0 MB" in room.message
 
 
 def test_a_servers_word_that_its_disk_is_full_counts_for_a_while(
@@ -60,7 +60,7 @@ def test_a_servers_word_that_its_disk_is_full_counts_for_a_while(
     room = Space.of(Settings(data_dir=tmp_path), database)
     assert not room.is_low
     database.disk_full_at = clock.now()
-    assert room.said == "the PostgreSQL server reports that its disk is full"
+    assert room.message == "the PostgreSQL server reports that its disk is full"
     database.disk_full_at -= space.FULL_SECONDS
     assert not room.is_low
 
@@ -78,4 +78,4 @@ async def test_a_server_without_room_for_a_connection_counts_as_full(
         with pytest.raises(asyncpg.DiskFullError):
             await database.fetchval("SELECT 1")
         here = Space({"data folder": tmp_path}, MinimumFree(0.0, 1), database)
-        assert here.said == "the PostgreSQL server reports that its disk is full"
+        assert here.message == "the PostgreSQL server reports that its disk is full"

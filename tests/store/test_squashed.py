@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import asyncpg
@@ -52,6 +53,26 @@ async def value(dsn: str, sql: str) -> object:
         await raw.close()
 
 
+# By migrations after the baseline.
+CHANGED_SINCE = {
+    "crawl_tasks_status_check",
+    "crawl_task_status",
+    "lanes_claim",
+    "messor.claim_lanes",
+    # Renamed columns, and the checks that name them.
+    "alarms.said",
+    "corrections.said_at",
+    "corrections.said_by",
+    "discovery_sessions.said",
+    "discovery_sessions_check1",
+    "search_requests.said",
+    "search_requests_check",
+    "search_spend.said",
+    "serp_snapshots.said",
+    "serp_snapshots_check",
+}
+
+
 @pytest.fixture
 async def old_dsn(blank_dsn: str) -> str:
     """A database at revision 039, with a few rows."""
@@ -69,9 +90,16 @@ async def stamp(dsn: str, revision: str) -> None:
     )
 
 
+def name_in(line: str) -> str:
+    """What a line of the catalogue is about."""
+    defined = re.search(r"CREATE.* (?:INDEX|FUNCTION) ([\w.]+)", line)
+    return defined[1] if defined else line.split()[1]
+
+
 async def test_the_last_schema_becomes_the_baseline(old_dsn: str, dsn: str) -> None:
     differing = await catalogue(old_dsn) - await catalogue(dsn)
-    assert {line.split()[1] for line in differing} == {"domains_name", "domains_discovery_session"}
+    differing_names = {name_in(line) for line in differing} - CHANGED_SINCE
+    assert differing_names == {"domains_name", "domains_discovery_session"}
     await asyncio.to_thread(migrate.upgrade, old_dsn)
     assert await catalogue(old_dsn) == await catalogue(dsn)
     assert await value(old_dsn, KEPT) == ("shop.example", "shop.example", URL, "pending", 1)

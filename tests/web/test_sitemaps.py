@@ -198,3 +198,9 @@ def test_pieces_of_any_size_read_like_the_whole(body: bytes, sizes: list[int]) -
         if start >= len(body):
             break
     assert reader.close() == sitemaps.read(body, url="https://a.example/")
+
+
+def test_an_address_inside_another_element() -> None:
+    entry = "<url><loc> <url>https://a.org/{}</url></loc></url>"
+    body = f"<urlset>{entry.format(1)}{entry.format(2)}</urlset>".encode()
+    assert [loc for loc, _ in read(body).urls] == ["https://a.org/1", "https://a.org/2"]

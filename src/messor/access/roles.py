@@ -22,6 +22,7 @@ class Act(StrEnum):
     DOMAINS_REVIEW = "domains.review"  # approve, reject, suspend, resume, trust, blacklist, note
     DOMAINS_CONFIGURE = "domains.configure"  # the terms a domain is crawled on
     DOMAINS_IMPORT = "domains.import"  # import many domains as approved, and saved pages
+    DATA_EXPORT = "data.export"  # files of whole lists
     DATA_ERASE = "data.erase"  # purge stored content; erasures
     CRAWL_CONTROL = "crawl.control"  # tasks and batches: create, pause, resume, stop, rerun
     INGEST_RUN = "ingest.run"
@@ -31,6 +32,7 @@ class Act(StrEnum):
     TRAFFIC_RESUME = "traffic.resume"
     PROXIES_MANAGE = "proxies.manage"  # including to list them
     WEBHOOKS_MANAGE = "webhooks.manage"  # including to list them
+    WATCHES_MANAGE = "watches.manage"  # watches and the tokens of their feeds
     AUDIT_READ = "audit.read"  # logins and changes of members
     ACCOUNT_OWN = "account.own"  # one's own password, sessions and keys
     MEMBERS_MANAGE = "members.manage"  # roles, links, sessions and keys of all members
@@ -48,6 +50,7 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = MappingProxyType(
         Act.DOMAINS_REVIEW: _REVIEWERS,
         Act.DOMAINS_CONFIGURE: _REVIEWERS,
         Act.DOMAINS_IMPORT: _ADMINS,
+        Act.DATA_EXPORT: _ALL_BUT_VIEWERS,
         Act.DATA_ERASE: _ADMINS,
         Act.CRAWL_CONTROL: _REVIEWERS,
         Act.INGEST_RUN: _ALL_BUT_VIEWERS,
@@ -57,6 +60,7 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = MappingProxyType(
         Act.TRAFFIC_RESUME: _ADMINS,
         Act.PROXIES_MANAGE: _ADMINS,
         Act.WEBHOOKS_MANAGE: _ADMINS,
+        Act.WATCHES_MANAGE: _REVIEWERS,
         Act.AUDIT_READ: _ADMINS,
         Act.ACCOUNT_OWN: _EVERYBODY,
         Act.MEMBERS_MANAGE: _ADMINS,

@@ -18,10 +18,12 @@ from messor.api.gate import GatedRoute, needs
 from messor.api.responses import MaskedResponse
 from messor.api.routes import (
     candidates,
+    changes,
     decisions,
     discovery,
     domains,
     events,
+    exports,
     health,
     ingestion,
     jobs,
@@ -41,6 +43,7 @@ from messor.api.routes import (
     tasks,
     traffic,
     verticals,
+    watches,
     webhooks,
 )
 from messor.fetch.proxies.seal import seal_for
@@ -65,12 +68,15 @@ ROUTERS = (
     model_calls.router,
     search.router,
     events.router,
+    exports.router,
+    changes.router,
     rules.router,
     ingestion.router,
     jobs.router,
     traffic.router,
     proxies.router,
     webhooks.router,
+    watches.router,
     people.router,
     verticals.router,
     relevance.router,

@@ -59,10 +59,12 @@ class ListRequest(Generic[Item, Given]):
         )
 
 
-def list_request(listing: Listing[Any, Any], *, without: tuple[str, ...] = ()) -> Any:
+def list_request(
+    listing: Listing[Any, Any], *, without: tuple[str, ...] = (), most: int = MAX_LIMIT
+) -> Any:
     """A dependency whose query parameters are those of the listing.
 
-    Filters in `without` are not offered: the path gives their values.
+    Filters in `without` are not offered: the path gives their values. `most` items are given at once.
     """
 
     def depend(request: Request, **given: Any) -> ListRequest[Any, Any]:
@@ -72,11 +74,13 @@ def list_request(listing: Listing[Any, Any], *, without: tuple[str, ...] = ()) -
         return ListRequest(listing, given)
 
     whole = _parameter("request", Request, inspect.Parameter.empty)
-    depend.__signature__ = inspect.Signature([whole, *_parameters(listing, without)])  # type: ignore[attr-defined]
+    depend.__signature__ = inspect.Signature([whole, *_parameters(listing, without, most)])  # type: ignore[attr-defined]
     return Depends(depend)
 
 
-def _parameters(listing: Listing[Any, Any], without: tuple[str, ...]) -> list[inspect.Parameter]:
+def _parameters(
+    listing: Listing[Any, Any], without: tuple[str, ...], most: int
+) -> list[inspect.Parameter]:
     fields = listing.filters.model_fields
     found = [
         _parameter(name, _annotation(field), field.default)
@@ -84,11 +88,13 @@ def _parameters(listing: Listing[Any, Any], without: tuple[str, ...]) -> list[in
         if name not in without
     ]
     sort: Any = Annotated[Literal[tuple(listing.orders)], Query(description="Order")]
+    bounds = Query(ge=1, le=most, description="Maximum items per response")
+    limit: Any = Limit if most == MAX_LIMIT else Annotated[int, bounds]
     return [
         *found,
         _parameter("sort", sort, listing.default_order),
         _parameter("cursor", Cursor, None),
-        _parameter("limit", Limit, DEFAULT_LIMIT),
+        _parameter("limit", limit, DEFAULT_LIMIT),
     ]
 
 

@@ -51,6 +51,7 @@ STATUSES: Mapping[type[Exception], int] = {
     errors.UsageError: 422,
     errors.PartiallyRefusedError: 422,
     errors.NotFoundError: 404,
+    errors.CursorExpiredError: 410,
     errors.ConflictError: 409,
     errors.UnavailableError: 503,
     errors.NoPagesError: 502,

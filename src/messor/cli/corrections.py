@@ -80,7 +80,7 @@ def list_(record: int | None, limit: int, as_json: bool) -> None:
     else:
         head = ("record", "domain", "field", "found", "correct", "by")
         rows = [
-            (one.record_id, one.domain, one.field, one.found, one.correct, one.said_by)
+            (one.record_id, one.domain, one.field, one.found, one.correct, one.corrected_by)
             for one in found
         ]
         print_table(head, rows)

@@ -9,10 +9,11 @@ import click
 from messor.cli.db_downgrade import downgrade
 from messor.cli.db_programs import dump, shell, url
 from messor.cli.db_secrets import rotate_key, rotate_password
+from messor.cli.db_slow import slow
 from messor.cli.output import json_option, print_json, run
 from messor.core.terminal import say
 from messor.settings import Settings
-from messor.store import migrate, revisions
+from messor.store import revisions
 from messor.store.database import Database
 from messor.store.session import embedded_server, server_dsn
 
@@ -44,11 +45,14 @@ db.add_command(dump)
 db.add_command(rotate_key)
 db.add_command(rotate_password)
 db.add_command(shell)
+db.add_command(slow)
 db.add_command(url)
 
 
 async def _upgrade(revision: str) -> None:
     async with server_dsn(Settings()) as dsn:
+        from messor.store import migrate  # noqa: PLC0415 - slow to load
+
         await asyncio.to_thread(migrate.upgrade, dsn, revision)
         async with Database(dsn, pool_size=1) as database:
             say(f"The database is at revision {await database.revision() or 'none'}.")

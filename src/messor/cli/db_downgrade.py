@@ -12,7 +12,6 @@ from messor.cli.output import json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import ConflictError, UsageError
 from messor.settings import Settings
-from messor.store import migrate
 from messor.store.database import Database
 from messor.store.losses import DowngradeLoss, losses, revisions_below
 from messor.store.session import server_dsn
@@ -51,6 +50,8 @@ async def _downgrade(revision: str, *, confirmed: bool, dry_run: bool, as_json: 
         if dry_run:
             return
         _require_confirmation(current, target, confirmed=confirmed)
+        from messor.store import migrate  # noqa: PLC0415 - slow to load
+
         await asyncio.to_thread(migrate.downgrade, dsn, target)
         say(f"The database is at revision {'none' if target == 'base' else target}.")
 

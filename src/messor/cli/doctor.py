@@ -25,6 +25,7 @@ from messor.fetch.proxies.seal import KEY_FILE
 from messor.fetch.services import health, holds
 from messor.jobs.broker.options import options_of
 from messor.ledger import alarms
+from messor.mail.server import MailServer
 from messor.ops.disk_watch import paused
 from messor.parsers import pins
 from messor.parsers.output_check import is_ours
@@ -75,6 +76,7 @@ def doctor(as_json: bool) -> None:
         run(_service(settings, "firecrawl", firecrawl, settings.firecrawl_key)),
         run(_engines(settings)),
         run(_model(settings)),
+        _mail(settings),
         run(_proxies(settings)),
         run(_parsers(settings)),
         _secret_key(settings),
@@ -150,7 +152,7 @@ def _disks(settings: Settings) -> DoctorCheck:
     volumes = Space.of(settings).volumes()
     low = [volume for volume in volumes if volume.is_low]
     if low:
-        return DoctorCheck("disks", "bad", paused(low[0].said), "free some space")
+        return DoctorCheck("disks", "bad", paused(low[0].message), "free some space")
     found = ", ".join(f"{volume.name}: {volume.free / 1e9:.1f} GB free" for volume in volumes)
     return DoctorCheck("disks", "ok", f"{found}; minimum {settings.min_free_disk}")
 
@@ -164,7 +166,7 @@ async def _alarms(settings: Settings) -> DoctorCheck:
         return DoctorCheck("alarms", "note", "unknown: the database is not available")
     if not found:
         return DoctorCheck("alarms", "ok", "none")
-    message = "; ".join(f"{alarm.place}: {alarm.said}" for alarm in found)
+    message = "; ".join(f"{alarm.place}: {alarm.message}" for alarm in found)
     return DoctorCheck("alarms", "bad", message, "see docs/operations.md, Alarms")
 
 
@@ -257,6 +259,19 @@ async def _model(settings: Settings) -> DoctorCheck:
         settings.ai_url, health.MODEL_ROUTES, settings.ai_key, ca_file=settings.ca_file
     )
     return _check_of("model", mask_text(settings.ai_url), standing, "MESSOR_AI")
+
+
+def _mail(settings: Settings) -> DoctorCheck:
+    """Connect to the mail server and log in, without sending anything."""
+    try:
+        server = MailServer.of(settings)
+        if server is None:
+            found = "not configured; submitters are told by hand. Set MESSOR_MAIL_HOST to use one"
+            return DoctorCheck("mail", "ok", found)
+        server.check()
+    except MessorError as error:
+        return DoctorCheck("mail", "bad", str(error), "correct the settings MESSOR_MAIL_*")
+    return DoctorCheck("mail", "ok", f"{server.place} is reachable, sender {server.sender}")
 
 
 def _check_of(name: str, masked: str, standing: health.ServiceHealth, variable: str) -> DoctorCheck:

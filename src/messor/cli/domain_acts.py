@@ -9,11 +9,13 @@ from typing import Any
 import click
 
 from messor.cli.domain_session import name_of, print_decided, print_verdicts, show_domain
-from messor.cli.output import json_option, print_json, run
+from messor.cli.output import emit, json_option, print_json, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
-from messor.governance import decisions, rest
+from messor.errors import UsageError
+from messor.governance import decisions, domain_vertical, rest
 from messor.governance.decisions import Act, Decided
+from messor.governance.notices import Notices
 from messor.insight import classes
 from messor.insight.class_features import CLASSES
 from messor.registry import domains as registry
@@ -21,6 +23,7 @@ from messor.registry import notes
 from messor.registry.domains import Domain
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.notes import Note
+from messor.settings import Settings
 from messor.store.database import Connection
 
 
@@ -42,8 +45,10 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
 
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
+@click.option("--vertical", help="Vertical that their pages are judged for; default: as submitted.")
+@click.option("--notify/--no-notify", default=True, help="Notify the submitters.")
 @json_option
-def approve(domains: tuple[str, ...], as_json: bool) -> None:
+def approve(domains: tuple[str, ...], *, vertical: str | None, notify: bool, as_json: bool) -> None:
     """Approve domains for crawling.
 
     URLs that were waiting for the approval are crawled too.
@@ -51,9 +56,11 @@ def approve(domains: tuple[str, ...], as_json: bool) -> None:
     \b
     Example:
       messor domains approve foodbank.org
-      messor domains approve foodbank.org shelter.org clinic.org
+      messor domains approve foodbank.org shelter.org --vertical community_resources
     """
-    _decide(domains, partial(decisions.approve, actor=LOCAL_ADMIN), as_json)
+    told = Notices.of(Settings())
+    act = partial(decisions.approve, actor=LOCAL_ADMIN, vertical=vertical, notify=notify, told=told)
+    _decide(domains, act, as_json)
 
 
 @click.command()
@@ -69,7 +76,8 @@ def reject(domains: tuple[str, ...], reason: str, notify: bool, as_json: bool) -
       messor domains reject spam.example --reason "no resources for the community"
       messor domains reject shop.example --reason "a shop" --notify
     """
-    act = partial(decisions.reject, actor=LOCAL_ADMIN, reason=reason, notify=notify)
+    told = Notices.of(Settings())
+    act = partial(decisions.reject, actor=LOCAL_ADMIN, reason=reason, notify=notify, told=told)
     _decide(domains, act, as_json)
 
 
@@ -248,6 +256,48 @@ def revive(domain: str, as_json: bool) -> None:
     show_domain(found, as_json)
 
 
+@click.command()
+@click.argument("domain")
+@click.argument("name", metavar="[VERTICAL]", required=False)
+@click.option("--none", "clear", is_flag=True, help="Take the domain out of its vertical.")
+@json_option
+def vertical(domain: str, name: str | None, *, clear: bool, as_json: bool) -> None:
+    """Show or set the VERTICAL that a domain's pages are judged for.
+
+    Pages that were extracted before are judged by a job. Without a name, the command shows the
+    vertical and what the submissions and the pre-flight suggest.
+
+    \b
+    Example:
+      messor domains vertical foodbank.org
+      messor domains vertical foodbank.org community_resources
+    """
+    if clear and name:
+        raise UsageError("--none cannot be combined with a vertical.")
+
+    async def act(connection: Connection) -> dict[str, Any]:
+        found = await registry.lock(connection, name_of(domain))
+        if clear or name:
+            found = await domain_vertical.assign(connection, found, name, actor=LOCAL_ADMIN)
+        guess = await domain_vertical.guess_for(connection, found)
+        return {
+            "domain": found.domain,
+            "vertical": found.vertical,
+            "verticals": await domain_vertical.of_domain(connection, found),
+            "guess": guess and asdict(guess),
+        }
+
+    shown = run(transact(act))
+    if as_json:
+        print_json(shown)
+        return
+    said = ", ".join(shown["verticals"]) or "none; its pages are not flagged"
+    emit(f"{shown['domain']}: {said}")
+    if shown["guess"] and shown["vertical"] is None:
+        reasons = "; ".join(shown["guess"]["reasons"])
+        emit(f"  looks like {shown['guess']['vertical']}: {reasons}")
+
+
 @click.command(name="class")
 @click.argument("domain")
 @click.argument("name", metavar="CLASS", type=click.Choice(CLASSES))
@@ -287,5 +337,6 @@ COMMANDS = (
     note,
     no_funds,
     revive,
+    vertical,
     class_,
 )

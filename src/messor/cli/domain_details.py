@@ -33,6 +33,7 @@ TERMS = (
     ("robots-forbidden", "robots_forbidden"),
     ("proxies", "proxies"),
     ("verify-tls", "verify_tls"),
+    ("priority", "priority"),
 )
 UNITS = {"delay": " s", "every": " h"}
 HOSTS = ("host", "delay", "delay reason", "risk", "latency", "robots", "last request", "notes")

@@ -20,6 +20,7 @@ from messor.registry import review as reviews
 from messor.registry.preflights import Preflight
 from messor.registry.review import Dossier
 from messor.registry.review_queries import WAITING, WaitingDomain
+from messor.registry.submissions import PastSubmission
 from messor.store.database import Connection, Database
 
 HEAD = (
@@ -50,7 +51,7 @@ def queue(**given: Any) -> None:
 
 def _row(row: WaitingDomain) -> tuple[object, ...]:
     if row.report is not None:
-        preflight: str | None = row.report.said
+        preflight: str | None = row.report.message
     else:
         preflight = "requested" if row.preflight_asked_at else None
     return (
@@ -93,18 +94,24 @@ def review(domain: str, as_json: bool) -> None:
         _show(found, names)
 
 
+def _proposed(one: PastSubmission) -> str:
+    delay = one.crawl_delay_seconds
+    paced = "" if delay is None else f", delay {delay:g} s"
+    return f"depth {one.max_crawl_depth}{paced}{f', for {one.vertical}' if one.vertical else ''}"
+
+
 def _show(dossier: Dossier, names: Names) -> None:
     domain = dossier.domain
     emit(f"{domain.domain}: {domain.status}, {domain.processing}, starts at {domain.base_url}")
+    if domain.vertical:
+        emit(f"  vertical: {domain.vertical}")
     for reason in (domain.review_reason, domain.rejection_reason, domain.failure_reason):
         if reason:
             emit(f"  reason: {reason}")
     emit("\nSubmissions")
     for one in dossier.submissions:
         who = f"{with_names(one.submitted_by, names)} ({one.submitter_type})"
-        emit(
-            f"  {one.created_at:%Y-%m-%d %H:%M} {who}, depth {one.max_crawl_depth}: {one.context or '-'}"
-        )
+        emit(f"  {one.created_at:%Y-%m-%d %H:%M} {who}, {_proposed(one)}: {one.context or '-'}")
     if dossier.urls:
         emit("\nURLs waiting for approval")
         for url in dossier.urls:
@@ -137,9 +144,9 @@ def _show_preflight(preflight: Preflight | None) -> None:
     elif preflight.report is None:
         emit(f"  requested at {preflight.requested_at:%Y-%m-%d %H:%M}; waiting for a worker")
     else:
-        emit(f"  {preflight.report.said}")
+        emit(f"  {preflight.report.message}")
         for name, value in asdict(preflight.report).items():
-            if value not in (None, [], "", False) and name not in ("said", "similar"):
+            if value not in (None, [], "", False) and name not in ("message", "similar"):
                 emit(f"  {name:16} {value}")
 
 

@@ -56,6 +56,8 @@ def print_decided(decided: Decided, as_json: bool) -> None:
     say(decided.message)
     if decided.holdings is not None and decided.holdings.snapshots:
         say(f"Purge them: messor domains purge {decided.domain.domain}")
+    for mail in decided.to_send:
+        say(f"\nTo {mail.recipient}\n{mail.subject}\n\n{mail.body}")
     show_domain(decided.domain, as_json)
 
 

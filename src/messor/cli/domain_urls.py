@@ -14,7 +14,9 @@ from messor.errors import PartiallyRefusedError
 from messor.governance import backfill, intake
 from messor.governance.backfill import BackfillLine
 from messor.governance.intake import SubmittedUrl
+from messor.governance.notices import Notices
 from messor.registry.submissions import Submitter
+from messor.settings import Settings
 from messor.store.database import Connection, Database
 
 
@@ -22,8 +24,11 @@ from messor.store.database import Connection, Database
 @click.argument("url")
 @click.option("--submit", is_flag=True, help="Submit its domain for review if necessary.")
 @click.option("--context", help="Why its domain should be crawled.")
+@click.option("--vertical", help="Vertical that its domain is for.")
 @json_option
-def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> None:
+def submit_url(
+    url: str, *, submit: bool, context: str | None, vertical: str | None, as_json: bool
+) -> None:
     """Submit a single URL; it is crawled as soon as its domain is approved.
 
     \b
@@ -35,7 +40,13 @@ def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> No
     async def act(connection: Connection) -> SubmittedUrl:
         submitter = Submitter(LOCAL_ADMIN)
         return await intake.submit_url(
-            connection, url, submitter, context=context, submit=submit, look=False
+            connection,
+            url,
+            submitter,
+            context=context,
+            vertical=vertical,
+            submit=submit,
+            look=False,
         )
 
     submitted = run(transact(act))
@@ -49,10 +60,12 @@ def submit_url(url: str, submit: bool, context: str | None, as_json: bool) -> No
 @click.command(name="import")
 @click.argument("file", type=click.File(encoding="utf-8", errors="replace"))
 @click.option("--no-crawl", is_flag=True, help="Approve them, but fetch requested pages only.")
+@click.option("--vertical", help="Vertical of lines that name none themselves.")
 @json_option
-def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
+def import_domains(file: TextIO, no_crawl: bool, vertical: str | None, as_json: bool) -> None:
     """Import domains as approved: one per line, optionally with depth and context.
 
+    A first line that starts with "domain" names the columns: domain, depth, context, vertical.
     Rejected, suspended and blacklisted domains are not changed. Use - for standard input.
 
     \b
@@ -60,9 +73,12 @@ def import_domains(file: TextIO, no_crawl: bool, as_json: bool) -> None:
       messor domains import domains.csv
       echo "foodbank.org, 3, State food bank" | messor domains import - --no-crawl
     """
+    told = Notices.of(Settings())
 
     async def act(database: Database) -> list[BackfillLine]:
-        lines = backfill.approve_existing(database, file, actor=LOCAL_ADMIN, start=not no_crawl)
+        lines = backfill.approve_existing(
+            database, file, Submitter(LOCAL_ADMIN), start=not no_crawl, vertical=vertical, told=told
+        )
         return [line async for line in lines]
 
     lines = run(with_database(act))

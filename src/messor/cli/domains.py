@@ -14,9 +14,9 @@ from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact
 from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.governance import intake
+from messor.governance import domain_terms, intake
 from messor.registry import domains as registry
-from messor.registry.domains import Domain
+from messor.registry.domains import SUBMITTED_DELAYS, Domain
 from messor.registry.queries import DOMAINS
 from messor.registry.submissions import DEPTH_GUIDANCE, Submitted, Submitter
 from messor.registry.terms import CHOICES, RANGES, Terms
@@ -52,6 +52,12 @@ def domains() -> None:
     type=click.IntRange(*RANGES["max_crawl_depth"]),
     help=DEPTHS,
 )
+@click.option(
+    "--delay",
+    type=click.FloatRange(*SUBMITTED_DELAYS),
+    help="Seconds between requests to a host; 2 is kind to most sites.",
+)
+@click.option("--vertical", help="Applied vertical that it is for; its pages are judged for it.")
 @click.option("--preflight", is_flag=True, help="Request a pre-flight for the reviewer.")
 @click.option("--rescrape", is_flag=True, help="Crawl it again if it is already approved.")
 @json_option
@@ -60,6 +66,8 @@ def submit(
     *,
     context: str | None,
     depth: int,
+    delay: float | None,
+    vertical: str | None,
     preflight: bool,
     rescrape: bool,
     as_json: bool,
@@ -70,14 +78,21 @@ def submit(
 
     \b
     Example:
-      messor domains submit foodbank.org --context "State food bank" --depth 3
+      messor domains submit foodbank.org --context "State food bank" --vertical community_resources
       messor domains submit foodbank.org --rescrape
     """
 
     async def act(connection: Connection) -> tuple[Submitted, int | None]:
         submitter = Submitter(LOCAL_ADMIN)
         submitted = await intake.submit_domain(
-            connection, domain, submitter, context=context, max_crawl_depth=depth, look=preflight
+            connection,
+            domain,
+            submitter,
+            context=context,
+            max_crawl_depth=depth,
+            delay=delay,
+            vertical=vertical,
+            look=preflight,
         )
         if rescrape and submitted.asks == "rescrape":
             name = submitted.domain.domain
@@ -167,6 +182,11 @@ def submit(
 @click.option(
     "--verify-tls/--no-verify-tls", default=None, help="Whether TLS certificates must be valid."
 )
+@click.option(
+    "--priority",
+    type=click.IntRange(*RANGES["priority"]),
+    help="Its turn while workers are busy: 1 first, 10 last, 5 by default.",
+)
 @click.option("--reset-delay", is_flag=True, help="Use the default delay.")
 @click.option("--reset-frequency", is_flag=True, help="Use the default crawl frequency.")
 @json_option
@@ -175,12 +195,14 @@ def configure(
 ) -> None:
     """Change the crawl terms of a domain; terms not given stay as they are.
 
-    The new terms apply to visits that start afterwards.
+    The new terms apply to visits that start afterwards. A shorter crawl frequency also makes pages due
+    earlier that are already scheduled.
 
     \b
     Example:
       messor domains configure foodbank.org --delay 2 --depth 4
       messor domains configure foodbank.org --on-block failover --every 168
+      messor domains configure foodbank.org --every 1 --priority 2
       messor domains configure foodbank.org --reset-delay
     """
     flags = {"delay": reset_delay, "every_hours": reset_frequency}
@@ -194,11 +216,7 @@ def configure(
 
     async def act(connection: Connection) -> Domain:
         found = await registry.get(connection, name_of(domain))
-        if reset:
-            found = await registry.restore(connection, found, reset, actor=LOCAL_ADMIN)
-        if given:
-            found = await registry.configure(connection, found, actor=LOCAL_ADMIN, **terms)
-        return found
+        return await domain_terms.change(connection, found, actor=LOCAL_ADMIN, reset=reset, **terms)
 
     found = run(transact(act))
     say(f"The terms of {found.domain} are now at policy version {found.policy_version}.")

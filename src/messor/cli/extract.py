@@ -22,7 +22,7 @@ from messor.extraction.reader_pool import wanted_kinds
 from messor.parsers.page_reading import installed_parsers
 from messor.registry import domains as registry
 from messor.registry.domains import Submission
-from messor.runtime.stopping import Interruptible, stopping_on_signals
+from messor.runtime.ends import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session

@@ -15,15 +15,14 @@ from messor.core.terminal import say
 from messor.crawl.worker import Worker
 from messor.errors import NoPagesError, UsageError
 from messor.ingest import Ingestion, IngestRequest, Progress, ingest
-from messor.ingest.result import PlannedPageResult, RunOutcome
+from messor.ingest.result import MESSAGE_SENTENCES, PlannedPageResult, RunOutcome
 from messor.runtime.components import watching_clock
-from messor.runtime.stopping import stopping_on_signals
+from messor.runtime.ends import stopping_on_signals
 from messor.settings import Settings
 from messor.store.session import open_session
 
 HEAD = ("category", "title", "items", "confidence", "source")
 TITLE_WIDTH = 50
-LAST_WORDS = 2  # sentences of guidance that tell why nothing came
 
 
 def read_pages(file: TextIO | None) -> list[str]:
@@ -78,8 +77,7 @@ def show_ingestion(ingestion: Ingestion, as_json: bool) -> None:
     else:
         _show(ingestion)
     if not ingestion.is_success:
-        why = " ".join(ingestion.guidance[:LAST_WORDS]) or "no page could be used."
-        raise NoPagesError(f"No content was read from {ingestion.domain}: {why}")
+        raise NoPagesError(ingestion.message)
 
 
 def _show(ingestion: Ingestion) -> None:
@@ -97,16 +95,20 @@ def _show(ingestion: Ingestion) -> None:
         f"the cache, risk {found['domainRiskScore']}, {found['durationMs'] / 1000:.1f} s, "
         f"trace {ingestion.trace_id}"
     )
+    if ingestion.limited_to is not None:
+        emit(
+            f"  The risk of {ingestion.domain} is high, so at most {ingestion.limited_to} pages were "
+            "read; later runs read more once it has decayed."
+        )
     for page in ingestion.pages:
         if page.result not in (PlannedPageResult.USED, PlannedPageResult.REDIRECTED):
             emit(f"  {page.result}: {page.url}{f' ({page.message})' if page.message else ''}")
     if ingestion.outcome is not RunOutcome.SUCCESS:
-        told = 0 if ingestion.is_success else LAST_WORDS  # those are said at the end
+        told = 0 if ingestion.is_success else MESSAGE_SENTENCES  # those are printed at the end
         for sentence in ingestion.guidance[told:]:
             emit(f"  {sentence}")
-    if ingestion.outcome is RunOutcome.BLOCKED:
-        for offer in ingestion.offers:
-            emit(f"  {offer['text']}\n    {offer['command']}")
+    for offer in ingestion.offers:
+        emit(f"  {offer['text']}\n    {offer['command']}")
 
 
 def _short(title: str) -> str:

@@ -123,6 +123,25 @@ def page(file: Path | None, address: str, generic: bool, jsonl: bool) -> None:
     _inspect("page", jsonl, {"body_b64": _encoded(file), "url": address}, own)
 
 
+@inspect.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("address", required=False)
+@click.option("--content-type", help="Content type, for plain text, CSV and mail files.")
+@JSONL
+def document(file: Path | None, address: str | None, content_type: str | None, jsonl: bool) -> None:
+    """Show the text and records of a PDF, office, e-book or mail file.
+
+    It is converted in a sandbox, as in a crawl.
+
+    \b
+    Example:
+      messor inspect document prices.pdf https://example.com/prices.pdf
+      messor inspect document list.csv --content-type text/csv
+    """
+    given = {"body_b64": _encoded(file), "url": address, "content_type": content_type}
+    _inspect("document", jsonl, given)
+
+
 def _inspect(
     subject: str, jsonl: bool, given: dict[str, Any], always: Mapping[str, Any] | None = None
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -15,7 +15,7 @@ from messor.scout import expansion, tiers
 from messor.scout import keywords as words
 from messor.scout.expansion import Suggestion
 from messor.scout.keyword_queries import KEYWORDS, Keyword
-from messor.scout.keywords import Preview
+from messor.scout.keywords import Preview, Tier
 from messor.scout.tiers import Retiered, TierChange
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
@@ -82,13 +82,13 @@ def expand(vertical: str, write: bool, as_json: bool) -> None:
       messor keywords expand funding --write
     """
 
-    async def act(database: Database) -> list[Suggestion]:
-        applied = await verticals.get(database, vertical)
-        if write:
-            return await expansion.expand(database, applied, actor=LOCAL_ADMIN)
-        return await expansion.suggest(database, applied)
+    async def act(connection: Connection) -> list[Suggestion]:
+        applied = await verticals.get(connection, vertical)
+        if not write:
+            return await expansion.suggest(connection, applied)
+        return (await expansion.expand(connection, applied, actor=LOCAL_ADMIN)).suggestions
 
-    found = run(with_database(act))
+    found = run(transact(act))
     if as_json:
         print_json(found)
         return
@@ -114,14 +114,14 @@ def tiers_(vertical: str, write: bool, as_json: bool) -> None:
       messor keywords tiers wellness --write
     """
 
-    async def act(database: Database) -> tuple[list[TierChange], Retiered | None]:
-        applied = await verticals.get(database, vertical)
-        changes = await tiers.preview(database, applied)
+    async def act(connection: Connection) -> tuple[list[TierChange], Retiered | None]:
+        applied = await verticals.get(connection, vertical)
+        changes = await tiers.preview(connection, applied)
         if not write:
             return changes, None
-        return changes, await tiers.apply(database, applied, actor=LOCAL_ADMIN)
+        return changes, await tiers.apply(connection, applied, actor=LOCAL_ADMIN)
 
-    changes, done = run(with_database(act))
+    changes, done = run(transact(act))
     if as_json:
         print_json({"changes": changes, "done": done})
         return
@@ -142,13 +142,13 @@ def tiers_(vertical: str, write: bool, as_json: bool) -> None:
 @click.option(
     "--tier",
     type=click.Choice(["A", "B", "C"]),
-    default="C",
-    show_default=True,
-    help="Tier of the keyword.",
+    help="Set the tier by hand; without it the keyword starts as C and is rated.",
 )
 @click.option("--profile", "profiles", multiple=True, help="Only for this profile; repeatable.")
 @json_option
-def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json: bool) -> None:
+def add(
+    vertical: str, text: str, tier: Tier | None, profiles: tuple[str, ...], as_json: bool
+) -> None:
     """Add a keyword manually; it is never pruned.
 
     \b
@@ -158,12 +158,43 @@ def add(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json:
 
     async def act(connection: Connection) -> int:
         applied = await verticals.get(connection, vertical)
-        return await words.add(connection, applied, text, tier=tier, names=profiles)
+        return await words.add(
+            connection, applied, text, tier=tier, names=profiles, actor=LOCAL_ADMIN
+        )
 
     new = run(transact(act))
-    say(f"{new} keywords were added.")
+    say(f"{new} keywords were added." if new else "These keywords already exist.")
     if as_json:
         print_json({"new": new})
+
+
+@keywords.command(name="tier")
+@click.argument("vertical")
+@click.argument("text")
+@click.argument("tier", type=click.Choice(["A", "B", "C", "auto"]))
+@click.option("--profile", "profiles", multiple=True, help="Only for this profile; repeatable.")
+@json_option
+def set_tier(vertical: str, text: str, tier: str, profiles: tuple[str, ...], as_json: bool) -> None:
+    """Set a keyword's tier by hand, or return it to automatic tiers.
+
+    \b
+    Example:
+      messor keywords tier wellness "botox orchard road" A
+      messor keywords tier wellness "botox orchard road" auto
+    """
+
+    async def act(connection: Connection) -> int:
+        applied = await verticals.get(connection, vertical)
+        found = await words.of_text(connection, applied, text, profiles)
+        wanted = None if tier == "auto" else cast(Tier, tier)
+        return await words.set_tier(connection, found, wanted, actor=LOCAL_ADMIN)
+
+    changed = run(transact(act))
+    say(
+        f"{changed} keywords are {'rated automatically' if tier == 'auto' else f'tier {tier}'} now."
+    )
+    if as_json:
+        print_json({"changed": changed})
 
 
 @keywords.command(name="list")

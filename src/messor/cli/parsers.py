@@ -34,6 +34,7 @@ from messor.extraction.repair import propose_repairs
 from messor.parsers import Parser, pins
 from messor.parsers.health import Health, health
 from messor.parsers.page_reading import installed_parsers
+from messor.parsers.page_text import text_of
 from messor.parsers.pins import Pin
 from messor.parsers.repairs import Proposal
 from messor.parsers.scaffold import scaffold
@@ -42,7 +43,6 @@ from messor.registry.domains import Submission
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
-from messor.web.encodings import decode
 
 HEAD = ("parser", "version", "in use", "kinds", "module")
 PINS = ("parser", "version", "domain", "previous", "by", "since")
@@ -217,7 +217,7 @@ def show_health(hours: int, as_json: bool) -> None:
                 f"{each.domain}: {each.parser} lost {each.lost} of its {each.noun}; check the site."
             )
     for one in failing:
-        say(f"{one.domain}: {one.said} (see the table error_logs).")
+        say(f"{one.domain}: {one.message} (see the table error_logs).")
 
 
 @parsers.command()
@@ -285,7 +285,7 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
         raise NotFoundError(f"No page of {domain} is stored. Crawl it first: messor crawl {domain}")
     location = row["name"], row["segment_offset"], row["segment_length"]
     body = await asyncio.to_thread(read_body, settings.data_dir / "archive", *location)
-    return row["url"], decode(body, row["content_type"])[0]
+    return row["url"], text_of(body, row["content_type"])
 
 
 async def _repair(domain: str) -> list[Proposal]:

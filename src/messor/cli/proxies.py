@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
 import click
 
+from messor.cli.domain_session import name_of
 from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.fetch.guard import AddressGuard
+from messor.fetch.proxies import costs as proxy_costs
 from messor.fetch.proxies import placement, registry
+from messor.fetch.proxies.costs import DEFAULT_DAYS, MAX_DAYS
 from messor.fetch.proxies.probe import Prober, ProbeResult
 from messor.fetch.proxies.proxy import check_password, understand
 from messor.fetch.proxies.registry import KnownProxy
@@ -27,6 +30,7 @@ from messor.store.session import open_session
 Result = TypeVar("Result")
 
 HEAD = ("id", "proxy", "user", "state", "successes", "failures", "consecutive", "ms", "cost", "last used")  # fmt: skip
+COSTS_HEAD = ("day", "domain", "proxy id", "proxy", "requests", "cost")
 _MAX_LINE_BYTES = 4096
 
 
@@ -100,9 +104,7 @@ def _price(text: str | None) -> Decimal | None:
         price = Decimal(text)
     except InvalidOperation:
         price = Decimal("NaN")
-    if not price.is_finite() or not 0 <= price < 1_000_000:
-        raise UsageError("--cost must be a number from 0 to 1,000,000, such as 0.0004.")
-    return price
+    return registry.check_cost(price)
 
 
 def _password_from_stdin() -> str:
@@ -137,6 +139,29 @@ def list_proxies(as_json: bool) -> None:
         print_table(HEAD, [_row(known) for known in found])
     else:
         say("No proxies yet. Add one: messor proxies add http://proxy.example:3128")
+
+
+@proxies.command()
+@click.option("--days", type=click.IntRange(1, MAX_DAYS), default=DEFAULT_DAYS, show_default=True,
+              help="How many days, today included.")  # fmt: skip
+@click.option("--domain", help="Only this domain.")
+@json_option
+def costs(days: int, domain: str | None, as_json: bool) -> None:
+    """List requests through proxies and their cost by day (UTC), domain and proxy.
+
+    \b
+    Example:
+      messor proxies costs --days 7
+      messor proxies costs --domain shop.example --json
+    """
+    name = None if domain is None else name_of(domain)
+    found = run(with_database(lambda database: proxy_costs.by_day(database, days, name)))
+    if as_json:
+        print_json(found)
+    elif found:
+        print_table(COSTS_HEAD, [astuple(each) for each in found])
+    else:
+        say("No request went through a proxy in this time.")
 
 
 @proxies.command()

@@ -36,11 +36,14 @@ from messor.settings import Settings
 from messor.store.database import Database
 
 RECORD_HEAD = ("id", "kind", "confidence", "state", "parser", "last seen", "data", "url")
-PRODUCT_HEAD = ("id", "price", "currency", "availability", "sku", "updated", "name", "url")
+PRODUCT_HEAD = (
+    "id", "price", "currency", "availability", "sku", "confidence", "updated", "name", "url",
+)  # fmt: skip
 PRICE_HEAD = ("seen", "price", "currency", "availability", "cause")
 CHANGE_HEAD = ("when", "state", "cause", "field", "before", "after")
 FIELD_HEAD = ("field", "value", "confidence", "method", "quote")
-DETAILS = ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating")
+DETAILS = ("price", "currency", "availability", "brand", "sku", "gtin", "category", "rating",
+           "confidence")  # fmt: skip
 
 ID = click.IntRange(1, 2**63 - 1)
 
@@ -188,6 +191,8 @@ def show_product(product_id: int, as_json: bool) -> None:
         if getattr(found, name) is not None:
             emit(f"{name}: {getattr(found, name)}")
     emit(f"{found.state}, changed {found.updated_at:%Y-%m-%d %H:%M}, record {found.record_id}")
+    if found.listing_page_id is not None:
+        emit(f"known from the list on page {found.listing_page_id}; its own page was not read yet")
     print_table(PRICE_HEAD, [_price_row(price) for price in prices])
     for image in found.images:
         emit(_image_line(image))
@@ -240,7 +245,7 @@ def _change_row(change: RecordChange) -> tuple[Any, ...]:
 
 def _product_row(row: Product) -> tuple[Any, ...]:
     return (
-        row.id, row.price, row.currency, row.availability, row.sku, row.updated_at,
+        row.id, row.price, row.currency, row.availability, row.sku, f"{row.confidence:.2f}", row.updated_at,
         _cut(row.product_name), row.url,
     )  # fmt: skip
 

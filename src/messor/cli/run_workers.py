@@ -24,7 +24,7 @@ from messor.ops.disk_watch import GOES_ON, paused
 from messor.politeness import traffic
 from messor.politeness.lanes import WorkScope
 from messor.runtime.components import watching_clock
-from messor.runtime.stopping import Interruptible, stopping_on_signals
+from messor.runtime.ends import Interruptible, stopping_on_signals
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 from messor.store.session import Session
@@ -41,7 +41,7 @@ async def require_ready(settings: Settings, session: Session) -> Space:
     """Raise before starting when nothing could be fetched: traffic halted, or a disk is low."""
     await traffic.require_running(session.database)
     space = Space.of(settings, session.database)
-    if (shortage := space.said) is not None:
+    if (shortage := space.message) is not None:
         raise UnavailableError(f"Nothing can be fetched: {shortage}.")
     return space
 
@@ -152,7 +152,7 @@ class _DiskNotice:
         self._was_low = False
 
     def update(self) -> None:
-        shortage = self._space.said
+        shortage = self._space.message
         if shortage is not None and not self._was_low:
             say(paused(shortage))
         elif shortage is None and self._was_low:

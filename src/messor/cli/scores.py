@@ -12,8 +12,9 @@ from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
-from messor.insight import calibration, scoring
+from messor.insight import calibration, judge_weights, scoring
 from messor.insight.calibration import Calibrated
+from messor.insight.judge_weights import SuggestedWeights
 from messor.insight.score_queries import SCORES, ListedScore
 from messor.insight.scoring import Applying, Simulation
 from messor.store.database import Connection, Database
@@ -168,6 +169,42 @@ def calibrate(vertical: str, as_json: bool) -> None:
     print_table(("judge", "decisions", "precision", "recall", "brier", "suggestion"), table)
     if not found:
         say("There are no reviewers' decisions yet.")
+
+
+@scores.command(name="judges")
+@click.argument("vertical")
+@click.option("--apply", "is_applied", is_flag=True, help="Publish them as the next version.")
+@json_option
+def judge_weights_of(vertical: str, is_applied: bool, as_json: bool) -> None:
+    """Suggest judge weights from reviewers' decisions, with how often they would have been wrong.
+
+    The figures are of decisions held out while the weights were fitted. With --apply the weights
+    become the vertical's next version, if they did better than the current ones.
+
+    \b
+    Example:
+      messor scores judges funding
+      messor scores judges funding --apply
+    """
+
+    async def act(connection: Connection) -> SuggestedWeights:
+        if is_applied:
+            _, found = await judge_weights.apply(connection, vertical, actor=LOCAL_ADMIN)
+            return found
+        return await judge_weights.suggest(connection, await verticals.get(connection, vertical))
+
+    found = run(transact(act))
+    if as_json:
+        print_json(asdict(found))
+        return
+    table = [
+        (judge, found.weights_now[judge], found.weights_then[judge])
+        for judge in sorted(found.weights_now)
+    ]
+    print_table(("judge", "weight", "suggested"), table)
+    say(found.sentence)
+    if is_applied:
+        say(f"Version {found.version + 1} of {vertical} has these weights.")
 
 
 def _weight(text: str) -> tuple[str, float]:

@@ -86,7 +86,7 @@ def search(vertical: str, limit: int, as_json: bool) -> None:
                 await searcher.close()
 
     done = run(act())
-    for sentence in done.said[:MAX_MESSAGES]:
+    for sentence in done.messages[:MAX_MESSAGES]:
         say(sentence)
     if as_json:
         print_json(done)
@@ -111,7 +111,7 @@ def sessions(**given: Any) -> None:
     Example:
       messor scout sessions --vertical funding
     """
-    head = ("id", "vertical", "state", "started", "results", "candidates", "said")
+    head = ("id", "vertical", "state", "started", "results", "candidates", "message")
     empty = "No matching sessions. Start one: messor scout search VERTICAL"
     show_list(SESSIONS, given, head, _session_row, empty=empty)
 
@@ -338,7 +338,7 @@ def _summary(one: StatedRecord) -> str:
 def _session_row(one: DiscoverySession) -> tuple[Any, ...]:
     made = one.statistics
     figures = (made.get("total_processed"), made.get("candidates_created"))
-    return (one.id, one.vertical, one.state, one.started_at, *figures, one.said)
+    return (one.id, one.vertical, one.state, one.started_at, *figures, one.message)
 
 
 def _serp_row(one: Serp) -> tuple[Any, ...]:

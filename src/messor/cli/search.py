@@ -13,7 +13,7 @@ from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import search as searching
-from messor.insight.search import Facets, Filters, Hit, SearchResults
+from messor.insight.search import Facets, Hit, SearchFilters, SearchResults
 from messor.store.database import Database
 
 
@@ -60,7 +60,7 @@ def search(  # noqa: PLR0917 - one for each option
       messor search '"garden kettle" -electric' --kind product --min-price 10 --max-price 50 --currency EUR
       messor search 'hydra*' --domain example.org --facets --json
     """
-    filters = Filters(
+    filters = SearchFilters(
         kinds,
         tuple(name_of(domain) for domain in domains),
         brands,

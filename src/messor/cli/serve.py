@@ -13,11 +13,12 @@ from messor.access.passwords import Passwords
 from messor.api.app import make_api
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
-from messor.errors import UnavailableError
+from messor.core.heartbeat import Heartbeat
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.server.descriptors import raise_limit
 from messor.runtime.server.hosts import HostCheck, console_url
 from messor.runtime.server.limits import ServerLimits
+from messor.runtime.server.listener import listen
 from messor.runtime.server.load import Load
 from messor.runtime.server.protocol import bounded_protocol
 from messor.settings import Settings
@@ -29,16 +30,29 @@ SHUTDOWN_SECONDS = 2  # for responses in progress; event streams never end by th
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signal handling to its caller."""
 
+    def __init__(self, config: uvicorn.Config, heartbeat: Heartbeat) -> None:
+        super().__init__(config)
+        self._heartbeat = heartbeat
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def on_tick(self, counter: int) -> bool:
+        self._heartbeat.beat("serving")
+        return await super().on_tick(counter)
+
 
 class WebServer:
-    """Serves until stopped; create it before anything else, to fail early if the port is in use."""
+    """Serves until stopped, on a given socket or on one of its own."""
 
     def __init__(
-        self, settings: Settings, database: Database, alarms: AlarmBoard | None = None
+        self,
+        settings: Settings,
+        database: Database,
+        alarms: AlarmBoard | None = None,
+        *,
+        listening: socket.socket | None = None,
     ) -> None:
         self._settings = settings
         self._passwords = Passwords()
@@ -50,7 +64,7 @@ class WebServer:
             public_submission=settings.public_submission,
             alarms=alarms,
         )
-        self._socket = _listen(settings.listen_host, settings.listen_port)
+        self._socket = listening or listen(settings.listen_host, settings.listen_port)
         raise_limit()
         limits = ServerLimits.of(settings)
         config = uvicorn.Config(
@@ -67,7 +81,8 @@ class WebServer:
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             h11_max_incomplete_event_size=65_536,
         )
-        self._server = _Server(config)
+        self.heartbeat = Heartbeat()
+        self._server = _Server(config, self.heartbeat)
 
     @property
     def url(self) -> str:
@@ -101,21 +116,3 @@ class WebServer:
         path = scope.get("path", "")
         app: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
         await app(scope, receive, send)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # declared as TCP, so that Nagle's algorithm is off
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        raise UnavailableError(
-            f"The console cannot listen on {host}:{port} ({error.strerror}); "
-            "set MESSOR_LISTEN_PORT to another port, or to 0 for any free port."
-        ) from error
-    listening.setblocking(False)
-    return listening

@@ -30,7 +30,7 @@ def status(as_json: bool) -> None:
     """
     settings = Settings()
     found, halt = run(_read(settings))
-    shortage = Space.of(settings).said
+    shortage = Space.of(settings).message
     if as_json:
         print_json({"vitals": found, "halt": halt, "disk": shortage and paused(shortage)})
     else:
@@ -50,7 +50,7 @@ def _show(found: Vitals, halt: Halt | None, shortage: str | None) -> None:
     emit(f"domains waiting for review: {found.domains_waiting}")
     emit(f"queued jobs: {queued}")
     if halt is not None:
-        emit(halt.said)
+        emit(halt.message)
     if shortage is not None and not any(alarm.name == "disk" for alarm in found.alarms):
         emit(paused(shortage))
     _show_alarms(found.alarms)
@@ -60,5 +60,5 @@ def _show_alarms(alarms: list[Alarm]) -> None:
     if not alarms:
         emit("alarms: none")
         return
-    rows = [(alarm.name, alarm.raised_at, alarm.place, alarm.said) for alarm in alarms]
+    rows = [(alarm.name, alarm.raised_at, alarm.place, alarm.message) for alarm in alarms]
     print_table(("alarm", "since", "where", "message"), rows)

@@ -25,11 +25,13 @@ from messor.frontier.batch_lines import FORMATS, BadLine, Line, guess_format
 from messor.frontier.batch_queries import BATCH_ERRORS, BATCHES, TaskBatch
 from messor.frontier.batches import BatchReport, BatchSubmitter
 from messor.frontier.cadence import parse_interval
+from messor.frontier.failed_task_queries import FAILED_TASKS, FailedTask
 from messor.frontier.task_queries import TASKS, KnownTask
 from messor.settings import Settings
 from messor.store.session import open_session
 
 HEAD = ("status", "outcome", "priority", "scheduled", "last crawl", "every", "url")
+DEAD_HEAD = ("failed", "category", "http", "tries", "rounds", "next crawl", "reason", "url")
 BATCH_HEAD = (
     "batch", "name", "lines", "accepted", "new", "fetched", "duplicates", "rejected", "submitted",
 )  # fmt: skip
@@ -166,6 +168,30 @@ def _row(row: KnownTask) -> tuple[Any, ...]:
     return (
         row.status, row.outcome or "waiting", row.priority, row.scheduled_at, row.last_crawled_at,
         every, row.url,
+    )  # fmt: skip
+
+
+@tasks.command(name="dead")
+@list_options(FAILED_TASKS)
+def list_dead(**given: Any) -> None:
+    """List tasks that failed for good, with the reason: the dead letters of crawling.
+
+    A page of a site is tried again at its usual cadence; after five such rounds it rests until
+    somebody asks for it, or its sitemap says that it changed.
+
+    \b
+    Example:
+      messor tasks dead --category network --domain shop.example
+      messor tasks retry --url https://shop.example/kettle
+    """
+    show_list(FAILED_TASKS, given, DEAD_HEAD, _dead_row, empty="No matching failed tasks.")
+
+
+def _dead_row(row: FailedTask) -> tuple[Any, ...]:
+    again = row.next_crawl_at or "rests"
+    return (
+        row.failed_at, row.category, row.http_status, row.tries, row.rounds, again, row.reason,
+        row.url,
     )  # fmt: skip
 
 

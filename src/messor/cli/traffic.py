@@ -88,7 +88,7 @@ def status(as_json: bool) -> None:
     elif found is None:
         emit("Traffic is running.")
     else:
-        emit(with_names(f"{found.said}.", names))
+        emit(with_names(f"{found.message}.", names))
 
 
 def _as_data(halt: Halt | None) -> dict[str, Any]:

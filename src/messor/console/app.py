@@ -28,12 +28,14 @@ from messor.console.views import (
     audit_log,
     batches,
     candidates,
+    changes,
     corrections,
     discovery,
     domain,
     domain_actions,
     domain_terms,
     domains,
+    exports,
     health,
     imports,
     ingest,
@@ -63,6 +65,7 @@ from messor.console.views import (
     traffic,
     verticals,
     views,
+    watches,
     webhooks,
 )
 from messor.console.visibility_overview import VisibilityOverviews
@@ -94,6 +97,7 @@ SCREENS: tuple[Screen, ...] = (
     *products.SCREENS,
     *parsers.SCREENS,
     *model_calls.SCREENS,
+    *exports.SCREENS,
     *ingest.SCREENS,
     *imports.SCREENS,
     *verticals.SCREENS,
@@ -118,6 +122,8 @@ SCREENS: tuple[Screen, ...] = (
     *account.SCREENS,
     *second_factor.SCREENS,
     *audit_log.SCREENS,
+    *changes.SCREENS,
+    *watches.SCREENS,
 )
 
 

@@ -20,7 +20,7 @@ MAX_FILES = 4
 CONTENT_TYPE = "application/x-www-form-urlencoded"
 
 
-class TooLargeError(UsageError):
+class FormTooLargeError(UsageError):
     code = "too_large"
 
 
@@ -113,7 +113,7 @@ async def read_form(
             body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS
         )
     except ValueError as error:
-        raise TooLargeError("The form has too many fields; submit fewer at a time.") from error
+        raise FormTooLargeError("The form has too many fields; submit fewer at a time.") from error
     return Form(fields)
 
 
@@ -159,5 +159,5 @@ def _check_length(request: Request, max_bytes: int) -> None:
         raise _too_large()
 
 
-def _too_large() -> TooLargeError:
-    return TooLargeError("The form is too large; submit less at a time.")
+def _too_large() -> FormTooLargeError:
+    return FormTooLargeError("The form is too large; submit less at a time.")

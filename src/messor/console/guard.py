@@ -31,7 +31,7 @@ from messor.console.forms import (
     MAX_ANONYMOUS_BYTES,
     MAX_BYTES,
     Form,
-    TooLargeError,
+    FormTooLargeError,
     WrongKindError,
     read_form,
 )
@@ -42,7 +42,7 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
 # The first match applies.
 STATUSES: tuple[tuple[type[MessorError], int], ...] = (
-    (TooLargeError, 413),
+    (FormTooLargeError, 413),
     (WrongKindError, 415),
     (UnauthenticatedError, 401),
     (ThrottledError, 429),

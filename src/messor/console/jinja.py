@@ -29,6 +29,8 @@ def environment(version: str) -> Environment:
         size=size,
     )  # fmt: skip
     made.globals.update(version=version, words=labels, charts=charts)
+    # Times, numbers and ids of rows are shown as JSON too.
+    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "default": str}
     return made
 
 

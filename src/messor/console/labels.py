@@ -24,6 +24,12 @@ PROCESSING = {
     "processing_failed": "processing failed",
 }
 SUBMITTERS = {"admin": "a member", "public_user": "the public", "system": "Messor"}
+MAIL_STATES = {  # words and tone
+    "queued": ("queued", "azure"),
+    "sent": ("sent", "green"),
+    "failed": ("failed", "red"),
+    "manual": ("to be sent by you", "yellow"),
+}
 LIKENESS = {"same_name": "same name", "spelling": "similar spelling", "word": "shares a word"}
 
 # In stacking order of the charts.

@@ -12,10 +12,13 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
+from messor.access.roles import Act
 from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.errors import UsageError
+from messor.exports.nouns import NOUNS
 from messor.store.listing import DEFAULT_LIMIT, Filters, Listing, fault_of, plain_type
+from messor.watches.nouns import noun_of
 
 Item = TypeVar("Item")
 Given = TypeVar("Given", bound=Filters)
@@ -47,6 +50,8 @@ class Listed(Generic[Item, Given]):
     more: str | None
     first: str | None
     notes: tuple[str, ...]  # values that were left out, and why
+    export: str | None = None  # the form that exports the whole list, if the caller may
+    watch: str | None = None  # the form that watches what the list shows, if the caller may
 
     @property
     def is_filtered(self) -> bool:
@@ -101,7 +106,29 @@ async def list_of(
         more=with_query(path, **given, cursor=page.next) if page.next else None,
         first=with_query(path, **given) if cursor else None,
         notes=tuple(notes),
+        export=_export(call, listing, {**given, **fixed}),
+        watch=_watch(call, listing, {**given, **fixed}),
     )
+
+
+def _export(
+    call: ConsoleRequest, listing: Listing[Any, Any], given: Mapping[str, Any]
+) -> str | None:
+    noun = next((each for each in NOUNS.values() if each.listing is listing), None)
+    if noun is None or not call.may(Act.DATA_EXPORT):
+        return None
+    filters = {name: value for name, value in given.items() if name != "sort"}
+    return with_query("/exports/new", **{**filters, "noun": noun.name})
+
+
+def _watch(
+    call: ConsoleRequest, listing: Listing[Any, Any], given: Mapping[str, Any]
+) -> str | None:
+    noun = noun_of(listing.filters)
+    if noun is None or not call.may(Act.WATCHES_MANAGE):
+        return None
+    filters = {name: value for name, value in given.items() if name in listing.filters.model_fields}
+    return with_query("/watches/new", **{**filters, "noun": noun})
 
 
 def _typed(

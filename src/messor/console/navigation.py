@@ -40,6 +40,8 @@ MENU = (
         on_phone=False,
         also=("/products", "/parsers"),
     ),
+    MenuEntry("Changes", "/changes", "rss", Act.READ, on_phone=False),
+    MenuEntry("Watches", "/watches", "eye", Act.READ, on_phone=False),
     MenuEntry("Why?", "/why", "route", Act.READ, on_phone=False),
     MenuEntry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),
     MenuEntry(
@@ -59,6 +61,7 @@ MENU = (
         on_phone=False,
         also=("/batches", "/jobs"),
     ),
+    MenuEntry("Exports", "/exports", "file-export", Act.DATA_EXPORT, on_phone=False),
     MenuEntry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
     MenuEntry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
     MenuEntry("Traffic", "/traffic", "traffic-light", Act.READ, on_phone=False),

@@ -8,9 +8,12 @@ walks the whole tree. One combined walk finds out whether a page has any of the 
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from turbohtml import Element
 
+from messor.content.author_lines import written_authors
+from messor.content.datelines import is_product, script_date, url_date, written_date
 from messor.content.dates import read_date
 from messor.content.items import PageItem
 from messor.content.view import PageView
@@ -28,6 +31,11 @@ _ANY = (
     ' [aria-label*="breadcrumb" i], [id*="breadcrumb" i])'
 )
 _FEW = 12
+_FEW_AUTHORS = 3  # elements that may all be authors of one page
+_MAX_WORDS = 5  # of a name
+# Addresses, numbers of accounts and paths are no names.
+_NO_NAME = re.compile(r"@|://|^/|^www\.|^[\d\s.-]+$")
+_NICKNAME = re.compile(r"^(.+) \(\1\)$", re.IGNORECASE)
 MAX_AUTHORS = 20
 _MAX_NAME = 100
 
@@ -35,16 +43,19 @@ _WRITTEN = frozenset(
     (
         "Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "OpinionNewsArticle",
         "AnalysisNewsArticle", "BackgroundNewsArticle", "ReviewNewsArticle", "TechArticle",
-        "ScholarlyArticle", "LiveBlogPosting", "SocialMediaPosting", "Report", "CreativeWork",
+        "ScholarlyArticle", "LiveBlogPosting", "SocialMediaPosting", "DiscussionForumPosting", "Question", "Report", "CreativeWork",
         "Recipe", "Review", "WebPage", "ItemPage", "VideoObject",
     )
 )  # fmt: skip
 _PUBLISHED = (
     "article:published_time", "og:published_time", "og:article:published_time", "datepublished",
     "publish-date", "publishdate", "parsely-pub-date", "sailthru.date", "dcterms.created",
-    "dcterms.issued", "dc.date.issued", "citation_publication_date", "pubdate", "dc.date",
-    "dcterms.date", "date",
+    "dcterms.issued", "dc.date.issued", "citation_publication_date", "pubdate", "dc.date.created", "citation_online_date", "citation_date",
+    "bepress_citation_date", "article.published", "article:published", "published_at", "published",
+    "publication_date", "article_date_original", "og:pubdate", "pub_date",
 )  # fmt: skip
+# Of the page as a file: often that of its template.
+_MADE = ("dc.date", "dcterms.date", "dc:date", "creation_date", "date")
 _MODIFIED = (
     "article:modified_time", "og:updated_time", "og:modified_time", "datemodified",
     "dcterms.modified", "dc.date.modified", "last-modified", "lastmod",
@@ -53,8 +64,9 @@ _AUTHORS = (
     "author", "article:author", "og:article:author", "parsely-author", "sailthru.author",
     "dc.creator", "dcterms.creator", "citation_author", "byl",
 )  # fmt: skip
-_TIMES = "time[pubdate], article time[datetime], main time[datetime], header time[datetime]"
-_URL_DATE = re.compile(r"/((?:19|20)\d{2})[/-](\d{2})[/-](\d{2})(?!\d)")
+_PAGES = frozenset(("WebPage", "ItemPage"))  # which often describe the template
+_REVIEWS = frozenset(("Review", "VideoObject"))  # of a product
+_REMARKS = frozenset(("Comment", "Answer", "UserReview", "Rating", "Review", "VideoObject"))
 _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+", re.IGNORECASE)
 
 
@@ -77,6 +89,15 @@ def written_items(page: PageView) -> list[PageItem]:
     return page.items_of(_WRITTEN)
 
 
+def is_declared_article(page: PageView) -> bool:
+    """Whether a page says that it is an article."""
+    return (
+        "article:published_time" in page.metas
+        or page.meta_text("og:type").lower() == "article"
+        or any(each.endswith(("Article", "BlogPosting")) for each in page.types)
+    )
+
+
 def modified(page: PageView, written: list[PageItem]) -> str | None:
     """Return when the page was last modified."""
     return _date(page, written, "dateModified", _MODIFIED)
@@ -94,36 +115,67 @@ def _date(page: PageView, written: list[PageItem], name: str, names: tuple[str, 
     return None
 
 
-def published(page: PageView, written: list[PageItem]) -> str | None:
-    """Return when the page was published; the date in its URL is the last resort."""
-    stated = _date(page, written, "datePublished", _PUBLISHED)
+def published(page: PageView, written: list[PageItem], headline: str, language: str) -> str | None:
+    """Return when the page was published, from the most trustworthy source that says so."""
+    reviews = _REVIEWS if is_product(page) else frozenset[str]()
+    articles = [item for item in written if not (item.is_a(_PAGES) or item.is_a(reviews))]
+    pages = [item for item in written if item.is_a(_PAGES)]
+    stated = _date(page, articles, "datePublished", _PUBLISHED)
+    if stated is None and (of_page := _date(page, pages, "datePublished", _MADE)):
+        stated = written_date(page, headline, language, at_headline=True) or of_page
+    in_url = url_date(page)
     if stated:
-        return stated
-    for element in page.document.select(_TIMES)[:3] if page.document.find("time") else ():
-        if stated := read_date(element.attr("datetime") or element.text):
-            return stated
-    dated = _URL_DATE.search(page.path)
-    return read_date("-".join(dated.groups())) if dated else None
+        return in_url if in_url and _is_next_day(stated, in_url) else stated
+    return (
+        in_url
+        or written_date(page, headline, language)
+        or _date(page, _others(page), "datePublished", ())
+        or (None if is_product(page) else script_date(page))
+    )
 
 
-def authors(page: PageView, written: list[PageItem]) -> list[str]:
-    """Return the authors of the page."""
-    found: dict[str, None] = {}
-    for item in written:
-        for name in _names(item, "author") or _names(item, "creator"):
-            found.setdefault(name)
-        if found:
-            return list(found)[:MAX_AUTHORS]
+def _is_next_day(stated: str, in_url: str) -> bool:
+    """Whether a time in UTC and the local date in a URL mean the same moment."""
+    if not stated.endswith("+00:00") or stated[:10] == in_url[:10]:
+        return False
+    apart = date.fromisoformat(stated[:10]) - date.fromisoformat(in_url[:10])
+    return abs(apart.days) == 1
+
+
+def _others(page: PageView) -> list[PageItem]:
+    """Return the items that are neither authored nor somebody else's comment."""
+    return [item for item in page.items if not (item.is_a(_WRITTEN) or item.is_a(_REMARKS))]
+
+
+def authors(page: PageView, written: list[PageItem], headline: str) -> list[str]:
+    """Return the authors of the page; of a thread, the one who began it."""
+    remarks = _REVIEWS if is_product(page) else frozenset[str]()
+    for item in (each for each in written if not each.is_a(remarks)):
+        if found := _distinct(_names(item, "author") or _names(item, "creator")):
+            return found
     for meta in _AUTHORS:
-        for element in page.metas.get(meta, ())[:MAX_AUTHORS]:
-            for name in _split_names(element.attr("content") or ""):
-                found.setdefault(name)
-        if found:
-            return list(found)[:MAX_AUTHORS]
-    for element in marked(page, AUTHORS)[:MAX_AUTHORS]:
-        for name in _split_names(element.text):
-            found.setdefault(name)
-    return list(found)[:MAX_AUTHORS]
+        stated = [each.attr("content") or "" for each in page.metas.get(meta, ())[:MAX_AUTHORS]]
+        split = _in_order if meta == "citation_author" else _split_names
+        if found := _distinct([name for text in stated for name in split(text)]):
+            return found
+    if is_product(page):
+        return []  # bylines there are those of reviews
+    return written_authors(page, headline) or _marked_authors(page)
+
+
+def _marked_authors(page: PageView) -> list[str]:
+    """Return the authors that elements are marked as; where there are many, each wrote a remark."""
+    found: list[str] = []
+    elements = marked(page, AUTHORS)[:MAX_AUTHORS]
+    for element in elements:
+        named = element.select_one('[itemprop~="name"], a') or element
+        found += [name for name in _split_names(named.text) if len(name.split()) <= _MAX_WORDS]
+    distinct = _distinct(found)
+    return distinct[:1] if len(elements) > _FEW_AUTHORS else distinct
+
+
+def _distinct(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))[:MAX_AUTHORS]
 
 
 def _names(item: PageItem, role: str) -> list[str]:
@@ -134,7 +186,13 @@ def _names(item: PageItem, role: str) -> list[str]:
     return [name for text in stated for name in _split_names(text)]
 
 
+def _in_order(text: str) -> list[str]:
+    """Return a name of a citation, where the family's comes first: "Berger, Emery D."."""
+    family, _, given = text.partition(",")
+    return _split_names(f"{given.strip()} {family.strip()}" if given else text)
+
+
 def _split_names(text: str) -> list[str]:
     text = _BY.sub("", one_line(text, 4 * _MAX_NAME))
-    names = [name.strip() for name in text.split(";" if ";" in text else ",")]
-    return [name for name in names if 1 < len(name) <= _MAX_NAME and not name.startswith("http")]
+    names = [_NICKNAME.sub(r"\1", name.strip()) for name in text.split(";" if ";" in text else ",")]
+    return [name for name in names if 1 < len(name) <= _MAX_NAME and not _NO_NAME.search(name)]

@@ -1,6 +1,6 @@
 """Dates as people and programs write them, converted to ISO 8601.
 
-An ambiguous date ("03/04/2025") is not parsed. Times keep their UTC offset if one was written.
+An ambiguous date ("03/04/2025") is parsed only if the caller knows which number is the day. Times keep their UTC offset if one was written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _ISO = re.compile(
     r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?(?!\d)"
 )
 _COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(\d{2})(\d{2})(?:T\d{4,6}Z?)?(?!\d)")
-_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[/.年]\s?(\d{1,2})\s?[/.月]\s?(\d{1,2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s?[-/.年년]\s?(\d{1,2})\s?[-/.月월]\s?(\d{1,2})(?!\d)")
+_SHORT_YEAR = re.compile(r"(?<![\d./])(\d{1,2})\s?([./])\s?(\d{1,2})\s?\2\s?(\d{2})(?![\d.])")
 _NUMBERS = re.compile(r"(?<![\d./])(\d{1,2})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{4})(?!\d)")
 _DAY_MONTH = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?[\s\-]{1,3}(?:of |de |d')?([^\W\d]{3,14})\.?,?"
@@ -50,8 +51,11 @@ def fold(text: str) -> str:
     return plain.replace("ł", "l").replace("ø", "o").replace("\u0131", "i")
 
 
-def read_date(text: str) -> str | None:
-    """Return the first date, or date with time, in a text; None if there is none."""
+def read_date(text: str, *, day_first: bool | None = None, short_years: bool = False) -> str | None:
+    """Return the first date, or date with time, in a text; None if there is none.
+
+    `day_first` says how to read "03/04/2025"; with `short_years`, "3.4.25" is a date as well.
+    """
     text = text[:_MAX_TEXT]
     iso = _ISO.search(text)
     if iso is not None:
@@ -60,8 +64,11 @@ def read_date(text: str) -> str | None:
     if rfc is not None:
         return rfc
     folded = fold(text)
-    found = _named(folded)
-    return found or _numbered(folded)
+    return (
+        _named(folded)
+        or _numbered(folded, day_first)
+        or (_short(folded, day_first) if short_years else None)
+    )
 
 
 def read_day(text: str) -> str | None:
@@ -115,23 +122,36 @@ def _named(folded: str) -> str | None:
     return None
 
 
-def _numbered(folded: str) -> str | None:
+def _short(folded: str, day_first: bool | None) -> str | None:
+    match = _SHORT_YEAR.search(folded)
+    if match is None:
+        return None
+    one, mark, two, year = match.groups()
+    return _of_numbers(one, mark, two, f"20{year}", day_first)
+
+
+def _of_numbers(one: str, mark: str, two: str, year: str, day_first: bool | None) -> str | None:
+    """Return the date of day, month and year in either order."""
+    if mark == "." or int(one) > 12:  # with dots, the day always comes first
+        return _day(year, int(two), one) if 1 <= int(two) <= 12 else None
+    if int(two) > 12 or one == two or day_first is False:
+        return _day(year, int(one), two)
+    return _day(year, int(two), one) if day_first else None
+
+
+def _numbered(folded: str, day_first: bool | None) -> str | None:
     first = _YEAR_FIRST.search(folded)
     if first is not None:
         return _day(first[1], int(first[2]), first[3]) if int(first[2]) <= 12 else None
     match = _NUMBERS.search(folded)
     if match is not None:
         one, mark, two, year = match.groups()
-        if mark == "." or int(one) > 12:  # with dots, the day always comes first
-            return _day(year, int(two), one) if 1 <= int(two) <= 12 else None
-        if int(two) > 12:
-            return _day(year, int(one), two)
-        return _day(year, int(one), two) if one == two else None
+        return _of_numbers(one, mark, two, year, day_first)
     compact = _COMPACT.search(folded)
     return (
         _day(compact[1], int(compact[2]), compact[3]) if compact and int(compact[2]) <= 12 else None
     )
 
 
-NORMALISERS.add("date", read_date)
+NORMALISERS.add("date", lambda text: read_date(text))  # noqa: PLW0108 - only the text is given
 NORMALISERS.add("day", read_day)

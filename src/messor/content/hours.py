@@ -23,18 +23,21 @@ _INDEX = {
 _ALL = re.compile(
     r"(?<!\w)(?:daily|every ?day|taglich|tous les jours|todos los dias|todos os dias|tutti i giorni|"
     r"dagelijks|codziennie|dagligen|daglig|dagligt|paivittain|denne|her gun|ежедневно|щодня|"
-    r"καθημερινα|7 days a week)(?!\w)"
+    r"καθημερινα|(?:7|seven) ?days (?:a|per|/) ?week|365 days(?: a year)?|24 ?/ ?7|7 dagen per week|"
+    r"7 tage die woche|7 jours sur 7|7j/7)(?!\w)"
 )
 _WEEKDAYS = re.compile(
     r"(?<!\w)(?:weekdays|werktags|wochentags|en semaine|dias laborables|giorni feriali|dias uteis|"
     r"doordeweeks|dni robocze|vardagar|hverdage|hverdager|arkisin|vsedni dny|hafta ici|будни|по будням)(?!\w)"
 )
 _TO = (
-    r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|\u301c|\uff5e|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
+    r"(?:\s{0,2}(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\u2192|~|\u301c|\uff5e|\ufffd|t/m)\s{0,2}|\s{1,2}(?:bis zum|bis|tot en met|tot"
     r"|through|thru|till|til|to|alle|al|au|ate|as|a|do|по|до)\s{1,2})"
 )
 # Ambiguous words: between two days they are days.
 _IN_RANGES = frozenset(("man", "per", "car", "sex", "to", "la", "we", "st", "sal", "tor", "son"))
+# Single letters are days between two of them only: "M-F".
+_LETTERS = {"m": 0, "w": 2, "f": 4}
 _NAME = r"[^\W\d_]{1,14}(?:-feira)?"
 _RANGE = re.compile(rf"(?<!\w)({_NAME})\.?{_TO}({_NAME})(?!\w)")
 _WORD = re.compile(rf"(?<!\w){_NAME}(?!\w)")
@@ -58,6 +61,13 @@ _NOON = re.compile(r"(?<!\w)(?:12 ?)?(?:noon|midday|mezzogiorno|mediodia|meio-di
 _MIDNIGHT = re.compile(
     r"(?<!\w)(?:12 ?)?(?:midnight|mitternacht|minuit|medianoche|mezzanotte|meia-noite|middernacht|midnatt)(?!\w)"
 )
+_BETWEEN = re.compile(
+    rf"(?P<first>(?<!\w)(?:between|tussen|zwischen|entre)(?: the hours of)?\s{_TIME})"
+    r"(?P<joint>\s(?:and|en|und|et|y|e)\s)(?=\d)"
+)
+_PARTED = re.compile(r"\d|[.!?]\s+\w{4,}|@")
+_MAX_GAP = 32
+_MAX_JOINT = 16
 _MAX_TEXT = 400
 
 
@@ -67,11 +77,12 @@ def read_days(text: str) -> list[str] | None:
     if _ALL.search(folded):
         return list(DAYS)
     found: set[int] = set(range(5)) if _WEEKDAYS.search(folded) else set()
-    if not found and _INDEX.keys().isdisjoint(_letters(folded)):
+    words = _letters(folded)
+    if not found and _INDEX.keys().isdisjoint(words) and _LETTERS.keys().isdisjoint(words):
         return None
     folded = _HOURS.sub(" ; ", folded)
     for match in _RANGE.finditer(folded):
-        first, last = _INDEX.get(match[1]), _INDEX.get(match[2])
+        first, last = _ends(match)
         if first is not None and last is not None:
             found.update((first + step) % 7 for step in range((last - first) % 7 + 1))
             folded = folded[: match.start()] + " " * len(match[0]) + folded[match.end() :]
@@ -83,6 +94,15 @@ def read_days(text: str) -> list[str] | None:
     return [DAYS[number] for number in sorted(found)] or None
 
 
+def _ends(match: re.Match[str]) -> tuple[int | None, int | None]:
+    """Return the first and the last day of a range."""
+    first, last = _INDEX.get(match[1]), _INDEX.get(match[2])
+    return (
+        _LETTERS.get(match[1]) if first is None else first,
+        _LETTERS.get(match[2]) if last is None else last,
+    )
+
+
 def is_day(word: str) -> bool:
     """Whether a word names a day or several days."""
     return read_days(word) is not None
@@ -90,13 +110,83 @@ def is_day(word: str) -> bool:
 
 def read_hours(text: str) -> list[dict[str, str]] | None:
     """Return the time spans a text names; empty if it says closed, None if it says neither."""
-    folded = _MIDNIGHT.sub("24:00", _NOON.sub("12:00", fold(text[:_MAX_TEXT])))
+    folded = _dashed(_MIDNIGHT.sub("24:00", _NOON.sub("12:00", fold(text[:_MAX_TEXT]))))
     spans = [span for match in _HOURS.finditer(folded) if (span := _span(match)) is not None]
     if spans:
         return spans
     if _OPEN_ALL.search(folded):
         return [{"opens": "00:00", "closes": "24:00"}]
     return [] if _CLOSED.search(folded) else None
+
+
+def _dashed(folded: str) -> str:
+    """Write "between 9 and 17" as a range; the length stays."""
+    return _BETWEEN.sub(lambda match: match["first"] + "-".center(len(match["joint"])), folded)
+
+
+def ranges_with_hours(text: str) -> list[str]:
+    """Return the pieces of a text that state hours for a range of days, in either order.
+
+    A text without a range of days yields nothing: a single day is as often that of an event. Where
+    there is one, single days beside it count as well.
+    """
+    folded = fold(text)
+    folded = _dashed(folded if len(folded) == len(text) else text.lower())
+    if len(folded) != len(text):
+        return []
+    ranges, singles = _day_spans(folded)
+    hours = [match.span() for match in _HOURS.finditer(folded) if _span(match) is not None]
+    hours += [match.span() for match in _OPEN_ALL.finditer(folded)]
+    if not ranges or not hours:
+        return []
+    found, last = [], 0
+    for begin, end in sorted(ranges + singles):
+        paired = _beside(folded, begin, end, hours, last)
+        if paired is not None:
+            found.append(text[paired[0] : paired[1]])
+            last = paired[1]
+    return found
+
+
+def _day_spans(folded: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return where ranges of days are named, and where single days."""
+    ranges = [match.span() for match in _RANGE.finditer(folded) if None not in _ends(match)]
+    ranges += [match.span() for each in (_ALL, _WEEKDAYS) for match in each.finditer(folded)]
+    singles = [
+        match.span()
+        for match in _WORD.finditer(folded)
+        if len(match[0]) > 2 and match[0] in _INDEX and match[0] not in _IN_RANGES
+    ]
+    return ranges, [
+        span for span in singles if not any(begin <= span[0] < end for begin, end in ranges)
+    ]
+
+
+def _beside(
+    folded: str, begin: int, end: int, hours: list[tuple[int, int]], last: int
+) -> tuple[int, int] | None:
+    """Return where days and the hours after them, or else before them, begin and end."""
+    after = [span for span in hours if span[0] >= end and _is_gap(folded[end : span[0]])]
+    if after:
+        close = min(after)[1]
+        for span in sorted(hours):
+            if span[0] >= close and _is_joint(folded[close : span[0]]):
+                close = span[1]
+        return begin, close
+    before = [span for span in hours if last <= span[0] and span[1] <= begin]
+    if before and _is_gap(folded[max(before)[1] : begin]):
+        return max(before)[0], end
+    same = [span for span in hours if span[0] < end and span[1] > begin]  # "24/7"
+    return (min(begin, same[0][0]), max(end, same[0][1])) if same else None
+
+
+def _is_gap(between: str) -> bool:
+    """Whether days and hours this far apart belong together."""
+    return len(between) <= _MAX_GAP and not _PARTED.search(between)
+
+
+def _is_joint(between: str) -> bool:
+    return len(between) <= _MAX_JOINT and not _PARTED.search(between) and not is_day(between)
 
 
 def _span(match: re.Match[str]) -> dict[str, str] | None:

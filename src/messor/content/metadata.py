@@ -14,11 +14,20 @@ from typing import Any, NamedTuple
 import msgspec
 from turbohtml import Element
 
-from messor.content.bylines import CRUMBS, authors, marked, modified, published, written_items
+from messor.content.bylines import (
+    CRUMBS,
+    authors,
+    is_declared_article,
+    marked,
+    modified,
+    published,
+    written_items,
+)
 from messor.content.items import PageItem
 from messor.content.languages import written_in
 from messor.content.plain import one_space
-from messor.content.view import PageView
+from messor.content.titles import Titled, headline, site_name, site_of
+from messor.content.view import PageView, host_of
 from messor.web.text import one_line, storable
 from messor.web.urls import address
 
@@ -64,7 +73,8 @@ class Feed(NamedTuple):
 class Metadata:
     """Metadata of a page; dates are ISO 8601, URLs absolute, languages BCP 47."""
 
-    title: str = ""
+    title: str = ""  # as browsers show it, often with the site's name
+    headline: str = ""
     description: str = ""
     language: str = ""  # as the page claims
     text_language: str = ""  # as detected in its text
@@ -111,9 +121,11 @@ def read_metadata(page: PageView) -> Metadata:
     found.image = _absolute(page, found.opengraph.get("image", ""))
     _read_links(page, found)
     written = written_items(page)
-    found.published = published(page, written)
+    _read_headline(page, found)
+    language = found.language or found.text_language
+    found.published = published(page, written, found.headline, language)
     found.modified = modified(page, written)
-    found.authors = authors(page, written)
+    found.authors = authors(page, written, found.headline)
     found.breadcrumbs = _breadcrumbs(page)
     return found
 
@@ -154,6 +166,17 @@ def _title(page: PageView, found: Metadata) -> str:
             return one_line(text, MAX_TITLE)
     first = next((heading.text for heading in found.headings if heading.level == 1), "")
     return one_line(found.opengraph.get("title", "") or first, MAX_TITLE)
+
+
+def _read_headline(page: PageView, found: Metadata) -> None:
+    """Tell the headline from the site's name."""
+    site = site_of(found.site_name, host_of(page.url))
+    stated = (each.text for item in page.items for each in item.texts("headline"))
+    titles = [found.title, found.opengraph.get("title", ""), next(stated, "")]
+    headings = [Titled(each.level, each.text) for each in found.headings]
+    is_article = is_declared_article(page)
+    found.headline = one_line(headline(titles, headings, site, is_article=is_article), MAX_TITLE)
+    found.site_name = found.site_name or one_line(site_name(found.title, site), _MAX_NAME)
 
 
 def _headings(page: PageView) -> list[Heading]:

@@ -14,6 +14,7 @@ from typing import Any
 from messor.content.bylines import BYLINES, marked
 from messor.content.dates import fold
 from messor.content.lines import read_marks
+from messor.content.main.thread import is_thread_url
 from messor.content.memory import Memory
 from messor.content.plain import one_space
 from messor.content.view import PageView
@@ -37,9 +38,10 @@ TYPE_OF_CATEGORY = {
 _ITEMS: dict[str, tuple[str, float]] = {
     "NewsArticle": ("article", 3.0), "Article": ("article", 2.5), "BlogPosting": ("article", 3.0),
     "ReportageNewsArticle": ("article", 3.0), "OpinionNewsArticle": ("article", 3.0),
-    "AnalysisNewsArticle": ("article", 3.0), "TechArticle": ("article", 2.5),
+    "AnalysisNewsArticle": ("article", 3.0), "TechArticle": ("documentation", 2.0),
+    "APIReference": ("documentation", 3.0), "DiscussionForumPosting": ("forum", 3.5),
     "ScholarlyArticle": ("article", 2.5), "LiveBlogPosting": ("article", 3.0),
-    "Recipe": ("article", 2.0), "FAQPage": ("faq", 2.5), "QAPage": ("faq", 1.5),
+    "Recipe": ("article", 2.0), "FAQPage": ("faq", 2.5), "QAPage": ("forum", 2.5),
     "ContactPage": ("contact", 3.0), "AboutPage": ("about", 3.0), "ProfilePage": ("about", 0.5),
     "CollectionPage": ("listing", 2.0), "SearchResultsPage": ("search", 3.0),
     "CheckoutPage": ("cart", 3.0), "ItemPage": ("product", 1.0), "JobPosting": ("job", 3.0),
@@ -59,6 +61,20 @@ _EVENTS = frozenset(("Event", "MusicEvent", "BusinessEvent", "EducationEvent", "
 # Names of meta elements.
 _TIMES = frozenset(("article:published_time", "article:section", "parsely-pub-date"))
 _OFFERS = frozenset(("product:price:amount", "og:price:amount", "product:availability"))
+# Software that makes one kind of page, as named by the head's generator.
+_GENERATORS = {
+    "discourse": ("forum", 3.0), "phpbb": ("forum", 3.0), "vbulletin": ("forum", 3.0),
+    "xenforo": ("forum", 3.0), "mybb": ("forum", 3.0), "flarum": ("forum", 3.0),
+    "simple machines": ("forum", 3.0), "vanilla": ("forum", 2.0), "nodebb": ("forum", 3.0),
+    "sphinx": ("documentation", 3.5), "mkdocs": ("documentation", 3.5),
+    "docusaurus": ("documentation", 3.5), "gitbook": ("documentation", 3.5),
+    "mdbook": ("documentation", 3.5), "vitepress": ("documentation", 3.0),
+    "doxygen": ("documentation", 3.5), "javadoc": ("documentation", 3.5),
+    "rustdoc": ("documentation", 3.5), "antora": ("documentation", 3.5),
+    "asciidoctor": ("documentation", 3.0), "starlight": ("documentation", 3.0),
+}  # fmt: skip
+_REFERENCE_HOST = re.compile(r"https?://(?:docs?|developers?|help|learn|manual|api|dev|wiki)\.")
+_CODE = 3  # preformatted texts
 _DATED = re.compile(r"/(?:19|20)\d\d[/-]\d{1,2}(?:[/-]|$)")
 _PAGED = re.compile(
     r"[?&](?:page|p|seite|pagina|offset|sort|filter|orderby)=|/page/\d", re.IGNORECASE
@@ -134,6 +150,7 @@ def read_signs(page: PageView) -> Signs:
     signs = Signs()
     title = _title(page)
     _read_url(page, title, signs)
+    _read_software(page, signs)
     _read_title(title, signs)
     _read_data(page, signs)
     _read_forms(page, signs)
@@ -172,6 +189,18 @@ def _read_url(page: PageView, title: str, signs: Signs) -> None:
     if bare.removesuffix("/").rpartition("/")[2].count("-") >= _SLUG:
         signs.add("article", 0.4, "a long name in the URL")
         signs.add("product", 0.3, "a long name in the URL")
+
+
+def _read_software(page: PageView, signs: Signs) -> None:
+    """Forums and documentation are told by their address and by the software that makes them."""
+    if is_thread_url(page.url):
+        signs.add("forum", 3.5, "the URL of a thread")
+    elif _REFERENCE_HOST.match(page.url):
+        signs.add("documentation", 2.0, "a host for documentation")
+    made_by = page.meta_text("generator").lower()
+    for software, sign in _GENERATORS.items() if made_by else ():
+        if software in made_by:
+            signs.add(*sign, f"made with {software}")
 
 
 def _read_query(path: str, signs: Signs) -> None:
@@ -336,6 +365,8 @@ def _read_paragraphs(page: PageView, size: int, long: list[int], signs: Signs) -
         signs.add("article", weight, f"{len(long)} long paragraphs, {share:.0%} of the text")
     if many:
         signs.add("listing", 0.8, f"{max(articles, cards)} entries")
+    if len(page.document.select("pre")) >= _CODE:
+        signs.add("documentation", 1.2, "several preformatted texts")
     if articles == 1:
         signs.add("article", 0.5, "one article element")
     if page.document.select_one("time[datetime]") is not None or marked(page, BYLINES):

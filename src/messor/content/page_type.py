@@ -18,8 +18,10 @@ from messor.content.view import PageView
 OTHER = "other"
 TYPES = (
     "home", "about", "service", "pricing", "contact", "menu", "product", "listing", "article",
-    "faq", "legal", "login", "error", "event", "job", "search", "cart", OTHER,
+    "faq", "legal", "login", "error", "event", "job", "search", "cart", "forum", "documentation", OTHER,
 )  # fmt: skip
+# Types whose text is written about things, not by those who offer them.
+WRITTEN = ("article", "forum", "documentation")
 
 _ENOUGH = 1.0  # weaker signs are ignored
 _CATEGORIES = {

@@ -17,9 +17,26 @@ from messor.content.dates import fold
 from messor.content.evidence import NORMALISERS
 
 MAX_TEXT = 60
+_LABEL_REACH = 14  # characters between a label and its number
 _MIN_DIGITS = 6
 _MAX_DIGITS = 16
 
+# The North American form shows its country: 3, 3 and 4 digits, or letters for some of the last 7.
+_AMERICAN = re.compile(
+    r"(?:\+?1[\s.\-\u2010-\u2015]{0,2})?(?:\(\d{3}\)[\s.\-]{0,2}|\d{3}[\s.\-/\u2010-\u2015]{1,3})"
+    r"\d{3}[\s.\-\u2010-\u2015]{1,3}\d{4}"
+)
+_VANITY = re.compile(
+    r"(?<![\w@/=#.,-])(?:1[\s.\-]{0,2})?(?:\([2-9]\d{2}\)\s?|[2-9]\d{2}[\s.\-]{1,3})"
+    r"(?=[\dA-Z\s.\-]{7,12}(?![\w]))(?=[\d\s.\-]{0,5}[A-Z](?:[\s.\-]?[A-Z]){2})(?:[\dA-Z][\s.\-]?){6}[\dA-Z](?!\w)"
+)
+_KEYS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
+# Dates and times of day that look like numbers.
+_MOMENT = re.compile(
+    r"(?:\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d{2}|(?:19|20)\d{2}[./-]\d{1,2}[./-]\d{1,2})(?!\d)"
+    r"|[01]?\d[.:]\d{2}\s?[-\u2013]|(?:19|20)\d\d\s?[-\u2013]\s?(?:19|20)\d\d$"
+)
+_FAX_AFTER = re.compile(r"\s{0,2}[(\[/\u2013-]?\s?fax\b", re.IGNORECASE)
 # Digits with common separators; bounded, so linear.
 _NUMBER = re.compile(
     r"(?<![\w@/=#.,-])(?:\+|00|\(\+?|\d)[\d\s().\u2010-\u2015/·\-\xa0]{4,28}\d(?![\w@%€$£]|[.,:]\d)"
@@ -49,6 +66,8 @@ _LABEL_ENDS = frozenset(word[::-1] for word in _ENDS.split())
 def read_phone(text: str, region: str | None = None) -> str | None:
     """Return the E.164 form of the number a text is or starts with, or None."""
     text = text.strip()[: 2 * MAX_TEXT].removeprefix("tel:").removeprefix("//")
+    if (lettered := _VANITY.search(f" {text}")) is not None:
+        return _e164(lettered[0].translate(_KEYS), "US")
     found = _NUMBER.search(f" {text}")
     return _e164(found[0] if found else text, region)
 
@@ -74,9 +93,38 @@ def _e164(text: str, region: str | None) -> str | None:
 
 def numbers(text: str) -> Iterator[tuple[str, str]]:
     """Yield the numbers of a line as written, each with its label: "phone", "fax" or ""."""
-    for match in _NUMBER.finditer(text):
+    for match in sorted((*_NUMBER.finditer(text), *_VANITY.finditer(text)), key=re.Match.start):
+        if _MOMENT.match(match[0].strip()):
+            continue
         before = fold(text[max(0, match.start() - 40) : match.start()])
-        yield match[0].strip(), _called(before)
+        called = _called(before)
+        is_fax = called != "fax" and _FAX_AFTER.match(text, match.end()) is not None
+        yield match[0].strip(), "fax" if is_fax and not _is_next(text, match.end()) else called
+
+
+def _is_next(text: str, end: int) -> bool:
+    """Whether a word after a number labels the next number instead."""
+    following = _NUMBER.search(text, end)
+    return following is not None and following.start() - end < _LABEL_REACH
+
+
+def may_be_lettered(text: str) -> bool:
+    """Whether a line may hold a number with letters for digits."""
+    return _VANITY.search(text) is not None
+
+
+def is_american(written: str) -> bool:
+    """Whether a number is written as in North America, which no other country does."""
+    return _AMERICAN.fullmatch(written) is not None or _VANITY.fullmatch(written) is not None
+
+
+def is_telling(written: str) -> bool:
+    """Whether a number looks like one without a label: by its country, its area code or its form."""
+    return (
+        names_country(written)
+        or is_american(written)
+        or (written.startswith("0") and any(mark in written for mark in " -/."))
+    )
 
 
 def names_country(written: str) -> bool:

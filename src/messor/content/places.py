@@ -7,14 +7,15 @@ differ by country; a numeric code counts only together with a street.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import phonenumbers
 
 from messor.content.dates import fold
 from messor.content.lines import SEAM, Line
+from messor.content.postal import Address, Part, is_english_street, may_hold, postal_at
 from messor.content.view import PageView
 
 _STREET = re.compile(
@@ -37,7 +38,7 @@ _CODE_PLACE = re.compile(
     rf"\s+({_NAME})"
 )
 # Place, then postal code: the United Kingdom, North America, Ireland, Australia, Brazil.
-_LAST = r"\d{5}(?:-\d{3,4})?(?!-)|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
+_LAST = r"\d{5}-\d{3}(?!-)|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d|[A-Z]\d{2}\s[A-Z\d]{4}"
 _PLACE_CODE = re.compile(rf"(?:^|,\s*|\s)({_NAME}),?\s+(?:([A-Z]{{2,3}})\.?,?\s+)?({_LAST})(?!\w)")
 _STATE = re.compile(r"\s?[-\u2013/]\s?[A-Z]{2}$")  # after its place: "São Paulo - SP"
 _CODE_LAST = re.compile(rf"\s(?:{_LAST})(?!\w)")  # found much faster, and most lines have none
@@ -61,19 +62,14 @@ _COUNTRIES = {
     "brazil": "BR", "mexico": "MX", "india": "IN", "japan": "JP",
 }  # fmt: skip
 _TOP = {"uk": "GB"}
+_MIN_COUNTRY, _MAX_COUNTRY = 4, 30  # characters of a line that is a country's name
+_MAX_BRITISH = 100
+_INTERNATIONAL = re.compile(r"(?<!\w)\+\s?(\d{1,3})[\s().-]{0,3}\d")
+_BRITISH = re.compile(r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}(?!\w)")
 # Country-code top-level domains that are used generically.
 _GENERIC = frozenset(
     ("IO", "CO", "TV", "ME", "AI", "FM", "LY", "CC", "WS", "TO", "IS", "GG", "SH", "LA", "AM", "ST")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The parts of an address, each with its line and text."""
-
-    street: tuple[Line, str]
-    postal_code: tuple[Line, str]
-    locality: tuple[Line, str]
 
 
 def read_country(text: str) -> str | None:
@@ -85,7 +81,9 @@ def read_country(text: str) -> str | None:
 
 
 def country_of(page: PageView) -> str | None:
-    """Return the country a page states: by an address, its top-level domain, or its language."""
+    """Return the country a page states: by an address, its top-level domain, its text, or its
+    language.
+    """
     return page.once(_country)
 
 
@@ -102,23 +100,63 @@ def _country(page: PageView) -> str | None:
     region = _TOP.get(top, top.upper())
     if region in phonenumbers.SUPPORTED_REGIONS and region not in _GENERIC:
         return region
+    if (written := _country_in_text(page)) is not None:
+        return written
     root = page.document.find("html")
     language = ("" if root is None else root.attr("lang") or "").replace("_", "-")
     region = language.rpartition("-")[2].upper() if "-" in language else ""
     return region if region in phonenumbers.SUPPORTED_REGIONS else None
 
 
+def _country_in_text(page: PageView) -> str | None:
+    """Return the one country that the text names: by international numbers, British postal codes,
+    or lines that are a country's name.
+    """
+    votes: Counter[str] = Counter()
+    known = page.memory.memo(read_country)
+    for text, marks in zip(page.visible_lines.texts, page.marks, strict=True):
+        if len(text) > _MAX_LINE:
+            continue
+        if not marks:
+            if _MIN_COUNTRY <= len(text) <= _MAX_COUNTRY and (named := known[text]) is not None:
+                votes[named] += 1
+        elif "+" in text:
+            votes.update(
+                region for each in _INTERNATIONAL.findall(text) if (region := _dialled(each))
+            )
+        elif len(text) <= _MAX_BRITISH and _BRITISH.search(text):
+            votes["GB"] += 1
+    best = votes.most_common(2)
+    if not best or (len(best) > 1 and best[0][1] < 2 * best[1][1]):
+        return None
+    return best[0][0]
+
+
+def _dialled(code: str) -> str | None:
+    """Return the main region of a calling code, None if there is no such code or several share it."""
+    for size in (1, 2, 3):
+        region = phonenumbers.region_code_for_country_code(int(code[:size]))
+        if region not in ("ZZ", "001"):
+            return str(region)
+    return None
+
+
 def may_hold_place(text: str) -> bool:
     """Whether a line may contain a postal code with a place."""
+    if may_hold(text):
+        return True
     if len(text) > _MAX_LINE or not _CODE.search(text):
         return False
     return next(_places(text), None) is not None
 
 
-def address_at(lines: list[Line], number: int) -> Address | None:
-    """Return the address with code and place in a line and the street there or shortly before."""
+def addresses_at(lines: list[Line], number: int) -> list[Address]:
+    """Return the addresses that end in a line; their streets may stand shortly before."""
+    if found := postal_at(lines, number):
+        return found
     places = _places(lines[number].fenced)
-    return next(filter(None, (_at(lines, number, *place) for place in places)), None)
+    coded = next(filter(None, (_at(lines, number, *place) for place in places)), None)
+    return [] if coded is None else [coded]
 
 
 def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Address | None:
@@ -127,7 +165,9 @@ def _at(lines: list[Line], number: int, code: str, place: str, begin: int) -> Ad
     street = _street(line, line.text[:begin])
     for earlier in reversed(lines[max(0, number - 2) : number]):
         street = street or (_street(earlier, earlier.text) if len(earlier.text) < 90 else None)
-    return Address(street, (line, code), (line, place)) if street is not None else None
+    if street is None or is_english_street(street[1]):
+        return None  # in English, the code comes last
+    return Address(Part(line, place), Part(*street), None, Part(line, code))
 
 
 def _places(text: str) -> Iterator[tuple[str, str, int]]:

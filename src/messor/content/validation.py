@@ -108,4 +108,6 @@ def _whole(record: Record, wrong: list[str]) -> str | None:
     )
     if missing is not None:
         return f"It has no {missing}."
+    if kind is not None and kind.needs_any and record.fields.keys().isdisjoint(kind.needs_any):
+        return f"It has none of {', '.join(kind.needs_any)}."
     return " ".join(wrong[:3]) or None

@@ -164,6 +164,11 @@ class PageView:
         return Passage("html", self.source.inside(element), element.tag)
 
 
+def host_of(url: str) -> str:
+    """Return the host of an absolute URL, without its port."""
+    return url.split("/", 3)[2].rpartition("@")[2].partition(":")[0] if "//" in url else ""
+
+
 def _path_of(url: str) -> str:
     split = url.split("/", 3)
     return "/" + split[3].partition("#")[0] if len(split) > 3 else "/"

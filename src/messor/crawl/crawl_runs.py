@@ -23,6 +23,7 @@ from messor.ledger.events import Event, record
 from messor.politeness import lanes
 from messor.registry.domains import Domain
 from messor.store.database import Connection, Database
+from messor.web.document_formats import format_of
 from messor.web.encodings import decode
 from messor.web.html import TooComplexError, read_page
 from messor.web.suffixes import registrable_domain
@@ -98,6 +99,8 @@ def _links_of(archive: Path, row: Any, domain: str) -> list[Link] | None:
     place = row["name"], row["segment_offset"], row["segment_length"]
     try:
         body = read_body(archive, *place)
+        if format_of(row["content_type"], body) is not None:
+            return None  # documents are parsed in a sandbox alone
         text, _ = decode(body, row["content_type"])
         links = read_page(text, row["url"]).links
     except (NotFoundError, UnavailableError, TooComplexError):

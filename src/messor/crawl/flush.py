@@ -22,6 +22,7 @@ from messor.core import clock
 from messor.core.logs import log, room_logger
 from messor.crawl import rows
 from messor.crawl.batch import FlushBatch, RobotsWait
+from messor.crawl.fetch_errors import fault_of
 from messor.crawl.page_result import PageResult
 from messor.errors import UnavailableError
 from messor.frontier import pages, runs, sitemaps
@@ -219,6 +220,8 @@ class Flusher:
         await rows.update_tasks(connection, worker, results, ids)
         await self._recrawl_spread.propagate(connection, rows.changes(results, ids))
         await rows.log_fetches(connection, self._lease, results)
+        if failures := [fault for h in results if (fault := fault_of(h)) is not None]:
+            await errors.log(connection, failures)
         await rows.store_moved_images(connection, worker, results)
 
     async def _admit(self, connection: Connection, batch: FlushBatch) -> list[NewPage]:
@@ -274,7 +277,8 @@ class Flusher:
         kept = result.snapshot
         batch.found.clear()
         result.quarantine(
-            "cannot be stored: the database rejects one of its values; see: messor jobs errors"
+            "cannot be stored: the database rejects one of its values; see: messor jobs errors",
+            "storage",
         )
         result.drop_responses()
         fault = errors.LoggedError.of_task(

@@ -129,7 +129,7 @@ class FlushQueue:
 
     def blame(self, result: PageResult, category: Category, error: Exception) -> None:
         """Quarantine a page that broke its reader, and log the error."""
-        result.quarantine("cannot be parsed: its parser failed; see: messor jobs errors")
+        result.quarantine("cannot be parsed: its parser failed; see: messor jobs errors", category)
         result.schedule = cadence.after_failure(result.task, result.lane.policy.frequency)
         stack = "".join(traceback.format_exception(error))
         detail = {"url": result.task.url}

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from messor.archive.snapshots import Presence, Snapshot
+from messor.fetch.error_category import category_of
 from messor.fetch.outcome import GOOD, OK, Fetched, FetchResult, Outcome, failed
 from messor.frontier.cadence import Schedule
 from messor.frontier.pages import NewPage
 from messor.frontier.runs import Join
 from messor.frontier.tasks import Task
 from messor.ledger.decisions import Decision
+from messor.ledger.errors import Category
 from messor.politeness.lanes import Lane
 from messor.web.urls import scheme_of
 
@@ -37,9 +39,17 @@ class PageResult:
     robots_id: int | None = None  # the robots.txt version that applied to the decision
     joins: list[Join] = field(default_factory=list)  # pages that crawl runs discovered here
     moved_to: str | None = None  # redirect target of an image
+    next_provider: str | None = None  # continues after a pause, in place of HTTP
+    shell_hash: bytes | None = (
+        None  # of the site's own response that another provider was needed for
+    )
+    paid_repeats: int | None = None  # earlier paid calls in a row without a change; None: none made
+    fault: Category | None = None  # of an error that was logged when it happened
 
     def __post_init__(self) -> None:
         self.robots_id = self.lane.robots_ids.get(scheme_of(self.task.url))
+        if self.fetched is None:
+            self.next_provider, self.shell_hash = self.task.next_provider, self.task.shell_hash
 
     @property
     def result(self) -> FetchResult | None:
@@ -110,13 +120,21 @@ class PageResult:
             return None
         return Presence(task.page_id, self.lane.host_id, self.lane.token, here, task.snapshot_id)
 
-    def quarantine(self, error: str) -> None:
+    @property
+    def error_category(self) -> Category | None:
+        """The category of the failure; None if it did not fail."""
+        if self.fault is not None or self.result is None or self.fetched is None:
+            return self.fault
+        return category_of(self.result, self.fetched)
+
+    def quarantine(self, error: str, category: Category | None = None) -> None:
         """Discard everything about the page except that it failed with this error."""
         self.schedule = Schedule("failed", None, 0)
+        self.fault = category
         self.final = None
         self.fetched = _bare(self.fetched or Fetched(), OK.broken(error))
         self.snapshot = None
-        self.raw_hash = None
+        self.raw_hash = self.shell_hash = self.next_provider = None
         self.found = []
 
     def cut_off(self) -> None:

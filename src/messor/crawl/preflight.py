@@ -90,12 +90,12 @@ class PreflightReader:
         url = parse(task.url)
         assert url is not None, "tasks hold web addresses"
         state = _PreflightState(lane, url)
-        report = await self._robots(state, PreflightReport(url.href, reachable=False, said=""))
+        report = await self._robots(state, PreflightReport(url.href, reachable=False, message=""))
         if state.allows(self._agent, url.href):
             report = await self._homepage(state, report)
         if report.reachable and report.leads_out is None:
             report = await self._sitemap(state, report)
-        await self._store(lane, task, replace(report, said=sentence(report)), state.requests)
+        await self._store(lane, task, replace(report, message=sentence(report)), state.requests)
         last = state.responses[-1]
         result = PageResult(lane, task, ALLOWED, Schedule("completed", None, 0), last)
         result.hops = state.responses[:-1]
@@ -197,7 +197,7 @@ class PreflightReader:
             if found is not None:
                 report = replace(report, similar=alike)
                 await preflights.finish(connection, found, report, requests)
-                data = {"said": report.said, "requests": requests}
+                data = {"message": report.message, "requests": requests}
                 fact = Event("domain.preflight", "worker", lane.policy.domain_id, data=data)
                 await record(connection, [fact])
             await connection.execute(CLOSE_LANE, lane.host_id)

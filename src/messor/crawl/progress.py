@@ -62,7 +62,7 @@ SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
 
 # Why a URL was not fetched, latest reason first: its own fetch, a rule, its host's robots.txt.
 OBSTACLE = """
-SELECT coalesce(r.reason, t.error_message, t.refusal) AS said, h.host, h.https_error, t.outcome,
+SELECT coalesce(r.reason, t.error_message, t.refusal) AS message, h.host, h.https_error, t.outcome,
        (SELECT x.status_code FROM messor.http_fetches x WHERE x.page_id = p.id
          ORDER BY x.fetched_at DESC LIMIT 1) AS status_code,
        f.error_json ->> 'type' AS robots_error,
@@ -147,12 +147,12 @@ async def obstacle(database: Database, url: Url) -> str:
     row = await database.fetchrow(OBSTACLE, url.authority, url_hash(url))
     if row is None:
         return "it has not been fetched yet"
-    if row["said"] is None:
+    if row["message"] is None:
         return _explain_outcome(row)
     if row["robots_error"] == "dns":
         return f"the name {row['host']} does not resolve; check the spelling"
     over_https = f"https does not connect ({row['https_error']}); " if row["https_error"] else ""
-    return f"{over_https}{row['said']}"
+    return f"{over_https}{row['message']}"
 
 
 def _explain_outcome(row: Record) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from messor.archive import hashes
+from messor.content.documents.errors import DocumentError
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker
 from messor.crawl.links import NO_HREFS, LinkFilter
 from messor.crawl.sandboxed_reader import SandboxedReader
@@ -18,6 +19,7 @@ from messor.fetch.gates import GateVerdict, judge
 from messor.fetch.outcome import Fetched, Outcome, is_html
 from messor.frontier.tasks import Task
 from messor.politeness.lanes import Lane
+from messor.web.document_formats import DocumentFormat, format_of
 from messor.web.encodings import decode
 from messor.web.html import PageReading, TooComplexError, read_page
 from messor.web.robots_tags import has_directives
@@ -45,7 +47,9 @@ class PageReadResult:
     body_hash: bytes | None = None  # of these bytes, whichever provider delivered them
     needs_sandbox: bool = False  # parsing it may crash or stall the process
     fault: Exception | None = None  # raised while reading it
-    same_shell: bool = False  # the same bytes over HTTP as when another provider was needed
+    same_shell: bool = False  # the same shell over HTTP as when another provider was needed
+    shell_hash: bytes | None = None  # of the site's own response, where another provider is needed
+    document: DocumentFormat | None = None  # if it is not HTML
 
 
 class Reader:
@@ -110,6 +114,10 @@ class Reader:
                 fetched.result = fetched.result.unchanged()
             read_result.needs_sandbox = False
             return
+        read_result.document = format_of(fetched.content_type, fetched.body)
+        if read_result.document is not None:
+            read_result.needs_sandbox = True
+            return
         read_result.text, _ = decode(fetched.body, fetched.content_type)
         if read_result.needs_sandbox:
             return
@@ -156,13 +164,37 @@ class Reader:
 
     async def read_in_sandbox(self, task: Task, read_result: PageReadResult) -> None:
         """Parse a possibly harmful page in the sandbox."""
+        fetched = read_result.fetched
+        if read_result.document is not None:
+            await self._read_document(task, read_result, read_result.document)
+            return
         try:
             read_result.reading = await self._sandboxed_reader.read(read_result.text, task.url)
         except TooComplexError as error:
-            fetched = read_result.fetched
             fetched.result = fetched.result.too_complex(str(error))
         else:
             self._classify(read_result)
+
+    async def _read_document(
+        self, task: Task, read_result: PageReadResult, kind: DocumentFormat
+    ) -> None:
+        """Convert and parse a document. Gates judge web pages; a document only lacks text or not."""
+        fetched = read_result.fetched
+        try:
+            read_result.text, reading = await self._sandboxed_reader.read_document(
+                fetched.body, kind, fetched.content_type, task.url
+            )
+        except DocumentError as error:
+            fetched.result = fetched.result.broken(str(error))
+        except TooComplexError as error:
+            fetched.result = fetched.result.too_complex(str(error))
+        else:
+            if reading.text_length:
+                read_result.reading = reading
+            else:
+                fetched.result = fetched.result.empty(
+                    "the document has no text: its pages are pictures, or it is blank"
+                )
 
     def _judge(self, read_result: PageReadResult) -> GateVerdict:
         """Apply the quality gates; note what they found."""

@@ -55,7 +55,9 @@ UPDATE messor.crawl_tasks t
                      THEN t0.now + make_interval(secs =>
                        CASE WHEN {_NEARER} THEN coalesce(g.due_in, 0) ELSE g.due_in END) END,
        held_due_at = CASE WHEN t.status = 'paused' THEN t0.now + make_interval(secs => g.due_in) END,
-       history = coalesce(g.history, t.history), waits = g.waits,
+       history = coalesce(g.history, t.history), waits = g.waits, rounds = g.rounds,
+       next_provider = g.next_provider, shell_hash = g.shell_hash,
+       error_category = g.error_category,
        retry_count = g.retry_count, refusal = g.refusal, error_message = g.error_message,
        last_fetched_at = CASE WHEN g.fetched THEN t0.now ELSE t.last_fetched_at END,
        completed_at = CASE WHEN g.status = 'completed' THEN t0.now ELSE t.completed_at END,
@@ -69,10 +71,11 @@ UPDATE messor.crawl_tasks t
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::float8[],
               $8::smallint[], $9::text[], $10::text[], $11::bool[], $12::smallint[],
               $13::bigint[], $14::bytea[], $15::text[], $16::text[], $17::text[], $18::int[],
-              $19::bigint[], $20::smallint[], $21::smallint[])
+              $19::bigint[], $20::smallint[], $21::smallint[], $22::text[], $23::bytea[],
+              $24::smallint[], $25::text[])
        AS g (page_id, host_id, token, status, outcome, due_in, retry_count, refusal, error_message,
              fetched, last_status, snapshot_id, raw_hash, etag, last_modified, provider, history,
-             wire_tag, depth, waits)
+             wire_tag, depth, waits, next_provider, shell_hash, rounds, error_category)
   JOIN messor.pages p ON p.id = g.page_id
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  CROSS JOIN t0
@@ -113,6 +116,8 @@ def settle_cadence(result: PageResult) -> None:
         result.schedule = cadence.after_check(
             result.schedule, task, result.lane.policy.frequency, changed=not is_unchanged
         )
+        if is_unchanged and result.paid_repeats is not None:
+            result.schedule = cadence.after_paid(result.schedule, task, result.paid_repeats + 1)
 
 
 def changes(results: Sequence[PageResult], snapshot_ids: Mapping[int, int]) -> list[PageChange]:
@@ -222,6 +227,10 @@ async def update_tasks(
         ),
         [h.task.depth if h.lane.policy.harvest == "site" else 0 for h in results],
         [h.schedule.waits for h in results],
+        sparse([h.next_provider for h in results]),
+        sparse([h.shell_hash for h in results]),
+        [h.schedule.rounds for h in results],
+        sparse([h.error_category for h in results]),
     )
 
 

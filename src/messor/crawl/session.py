@@ -13,16 +13,18 @@ from collections.abc import Awaitable, Callable
 
 from messor import __version__
 from messor.archive.segments import SegmentWriter
-from messor.core.logs import log_ids
+from messor.core.heartbeat import Heartbeat
+from messor.core.logs import log_ids, room_logger
 from messor.crawl.address_slots import AddressSlots
 from messor.crawl.batch import FlushBatch
-from messor.crawl.crash_markers import BlamedDomains, CrashMarker, blame_dead
+from messor.crawl.crash_markers import BlamedDomains, CrashMarker, bury_dead
 from messor.crawl.flush import Flusher
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.http_fallback import HttpFallback
 from messor.crawl.images import ImageReader
 from messor.crawl.keep import Keeper
 from messor.crawl.links import LinkFilter
+from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
@@ -56,9 +58,13 @@ FINAL_LOG_SECONDS = 2.0  # to log sent requests when a session ends abnormally
 PROXY_SECONDS = 2.0
 SPACE_SECONDS = 1.0  # how often disk space is checked
 HALT_SECONDS = 0.2  # how often the traffic halt is checked
+HANG_SECONDS = 900.0  # beyond its time, after which a visit is cancelled: its last page hangs
+FLUSHING = "flushing"
 SLOW_SHARE = 4  # at most one visit in four is to a slow host
 
 EVERYTHING = WorkScope()
+
+logger = room_logger(__name__)
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -82,7 +88,9 @@ class WorkerSession:
         repair: Repair,
         errand: WorkScope = EVERYTHING,
         space: Space,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
+        self._heartbeat = heartbeat or Heartbeat()
         self._scope = errand
         self._settings = settings
         self._database = database
@@ -95,6 +103,7 @@ class WorkerSession:
         self._flushing = asyncio.Lock()
         self._uncommitted: FlushBatch | None = None  # taken from the flush queue, not committed yet
         self._visits: dict[asyncio.Task[None], Lane] = {}
+        self._seconds_of: Counter[asyncio.Task[None]] = Counter()  # how long each visit has run
         self._changed = asyncio.Event()
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has started, by host
         self._share = FairShare(database, settings.concurrency)
@@ -139,6 +148,8 @@ class WorkerSession:
             images=ImageReader(self._flush_queue, self._archive, agent=agent),
             preflights=PreflightReader(terms, database, agent=agent),
             http_fallback=HttpFallback(self._flush_queue, link_filter),
+            paid_calls=PaidCalls(database, router.paid),
+            crash_marker=self._crash_marker,
             agent=agent,
         )
 
@@ -168,10 +179,12 @@ class WorkerSession:
                 task.result()
             await self._drain(flushing, others)
         finally:
-            await _cancel([flushing, stopping, *others, *self._visits])
-            await self._log_unstored()
-            self._archive.abandon()
-            await self._reader.close()
+            self._heartbeat.end_all()
+            with self._heartbeat.during("ending a session"):
+                await _cancel([flushing, stopping, *others, *self._visits])
+                await self._log_unstored()
+                self._archive.abandon()
+                await self._reader.close()
             self._crash_marker.close()
 
     async def _wait_for_stop(self) -> None:
@@ -194,6 +207,7 @@ class WorkerSession:
 
     async def _claim_loop(self) -> None:
         while True:
+            self._heartbeat.beat("claiming lanes")
             claimed = 0
             wanted = min(self._settings.concurrency - len(self._visits), CLAIM_AT_ONCE)
             if wanted > 0 and self._may_claim:
@@ -287,6 +301,7 @@ class WorkerSession:
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)
+        del self._seconds_of[visit]
         self._flush_queue.hurry_if_idle(len(self._visits))
         if not visit.cancelled() and (error := visit.exception()) is not None:
             asyncio.get_running_loop().call_exception_handler(
@@ -305,6 +320,7 @@ class WorkerSession:
     async def _watch_halt(self) -> None:
         """Cancel all visits as soon as traffic is halted; their pages stay due."""
         while True:
+            self._heartbeat.beat("watching for a halt")
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
                 halted = await traffic.in_force(self._database) is not None
                 begins = halted and not self._lease.is_halted
@@ -316,15 +332,28 @@ class WorkerSession:
     async def _watch_space(self) -> None:
         """While a disk is nearly full, end visits and claim no lanes."""
         while True:
+            self._heartbeat.beat("watching visits")
             self._visitor.lacks_space = self._space.is_low
+            self._end_hanging_visits()
             await asyncio.sleep(SPACE_SECONDS)
+
+    def _end_hanging_visits(self) -> None:
+        """Cancel visits that hang, so that their lanes go on; called every SPACE_SECONDS.
+
+        A visit ends after its time and its current page, which has limits of its own.
+        """
+        for visit, lane in self._visits.items():
+            self._seconds_of[visit] += int(SPACE_SECONDS)
+            if self._seconds_of[visit] > self._settings.visit_seconds + HANG_SECONDS:
+                logger.error("The visit to %s hangs and is cancelled", lane.host)
+                visit.cancel()
 
     async def _reap_loop(self) -> None:
         while True:
+            self._heartbeat.beat("taking over from dead workers")
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
-                await blame_dead(
-                    self._database, self._markers_folder
-                )  # before its lane becomes claimable
+                # Before `reap`: a page is blamed before its lane becomes claimable.
+                await bury_dead(self._database, self._markers_folder)
                 await self._blamed.refresh(self._database)
                 await lanes.reap(self._database)
             await asyncio.sleep(REAP_SECONDS)
@@ -349,6 +378,7 @@ class WorkerSession:
         heartbeat = min(self._lease.seconds / 4, 5.0)
         while True:
             # While visits run, changes that people make to their tasks must arrive soon.
+            self._heartbeat.beat(FLUSHING)
             idle = self._settings.flush_seconds if self._visits else heartbeat
             await _wait(self._flush_queue.anything, idle)
             if self._flush_queue.anything.is_set():
@@ -383,6 +413,7 @@ class WorkerSession:
 
     async def _flush(self, batch: FlushBatch) -> list[int]:
         while True:
+            self._heartbeat.beat(FLUSHING)
             try:
                 return await self._flusher.flush(batch)
             except LOST_CONNECTION:

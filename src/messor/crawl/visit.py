@@ -11,6 +11,8 @@ from logging import DEBUG, INFO
 
 from messor.core import clock
 from messor.core.logs import log, room_logger
+from messor.crawl.attempts import Attempts, schedule
+from messor.crawl.crash_markers import CrashMarker
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.http_fallback import HttpFallback
 from messor.crawl.images import MAX_BYTES as IMAGE_BYTES
@@ -18,6 +20,7 @@ from messor.crawl.images import ImageReader
 from messor.crawl.in_progress import TaskInProgress
 from messor.crawl.keep import Keeper
 from messor.crawl.page_result import PageResult
+from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import PageReadResult, Reader
 from messor.crawl.robots import RobotsReader, robots_page
@@ -27,7 +30,7 @@ from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.proxies.proxy import PROXY_FAULT
-from messor.fetch.router import Router
+from messor.fetch.router import ProviderChoice, Router
 from messor.fetch.terms import TermsFetcher
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
@@ -47,7 +50,6 @@ FIRST_SILENCE_SECONDS = 60.0  # after 429 or 503 without Retry-After; doubles ea
 MAX_SILENCE_SECONDS = 3600.0
 FRICTION_SECONDS = 3600.0  # after a visit that was stopped early
 MAX_UNANSWERED = 5  # consecutive requests without a response before a host counts as down
-EXHAUSTED_SECONDS = 3600.0  # before retrying a page that every provider failed to fetch
 DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 
 # Long robots files and sitemaps are truncated (RFC 9309 2.5, sitemaps.org); images are read just
@@ -119,6 +121,8 @@ class Visitor:
         images: ImageReader,
         preflights: PreflightReader,
         http_fallback: HttpFallback,
+        paid_calls: PaidCalls,
+        crash_marker: CrashMarker,
         agent: str,
     ) -> None:
         self._fetcher = fetcher
@@ -131,6 +135,8 @@ class Visitor:
         self._images = images
         self._preflights = preflights
         self._http_fallback = http_fallback
+        self._paid_calls = paid_calls
+        self._crash_marker = crash_marker
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
         self._stopping = False
@@ -181,24 +187,36 @@ class Visitor:
             permit = await self._pace(visit)
             if permit is None:
                 break
-            fetched = await self._fetch(lane, task, permit)
+            fetched = await self._begin(lane, task, permit)
             visit.pages += 1
             if task.kind == "robots":
                 fetched = await self._read_robots(visit, task, decision, fetched)
             elif task.kind in ("sitemap", "image"):
                 await self._read_other(visit, task, decision, fetched)
             else:
-                hops, read_result = await self._read(visit, task, fetched)
-                fetched = read_result.fetched
-                next_due = schedule(lane, task, fetched, hops)
-                result = PageResult(lane, task, decision, next_due, fetched, hops=hops)
-                self._keep(result, read_result)
-                log(
-                    logger, DEBUG, "page kept", url=task.url, outcome=result.outcome,
-                    provider=fetched.provider, gates=read_result.verdict.gates or None,
-                    next_in_seconds=next_due.due_in,
-                )  # fmt: skip
+                fetched = await self._take_page(visit, task, decision, fetched)
             await self._back_off(visit, fetched)
+
+    async def _take_page(
+        self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
+    ) -> Fetched:
+        """Read, schedule and keep a page; returns the last attempt."""
+        lane = visit.lane
+        attempts = await self._read(visit, task, fetched)
+        best = attempts.best
+        next_due = schedule(lane, attempts)
+        result = PageResult(
+            lane, task, decision, next_due, best.fetched, hops=attempts.others,
+            next_provider=attempts.next_provider, shell_hash=attempts.shell_hash,
+            paid_repeats=attempts.paid_repeats,
+        )  # fmt: skip
+        self._keep(result, best)
+        log(
+            logger, DEBUG, "page kept", url=task.url, outcome=result.outcome,
+            provider=best.fetched.provider, gates=best.verdict.gates or None,
+            next_in_seconds=next_due.due_in,
+        )  # fmt: skip
+        return attempts.last.fetched
 
     async def _decide(self, visit: Visit, task: Task) -> Decision | None:
         """Return the decision that allows the task, or None if it was denied, deferred or redirected."""
@@ -237,7 +255,7 @@ class Visitor:
                 # First URL of this scheme on this host: read its robots.txt first.
                 await self._flush_queue.find([robots_page(lane, url, found_on=task.page_id)])
             elif any(lane.has_way_in(scheme) for scheme in SCHEMES):
-                later = Schedule("pending", RETRY_SECONDS, task.retry_count)
+                later = Schedule("pending", RETRY_SECONDS, task.retry_count, rounds=task.rounds)
                 self._flush_queue.put(PageResult(lane, task, decision, later))
                 return
         visit.end(decision.rule)
@@ -276,48 +294,73 @@ class Visitor:
             visit.end("disk_full")
         return None if visit.ended else permit
 
-    async def _read(
-        self, visit: Visit, task: Task, fetched: Fetched
-    ) -> tuple[list[Fetched], PageReadResult]:
-        """Read a response; while it fails a gate and another provider may do better, try that one."""
-        lane = visit.lane
-        read_result = await self._read_response(visit, task, fetched)
-        hops: list[Fetched] = []
-        best = read_result
-        while provider := self._next_provider(lane, read_result, hops):
-            if (seconds := silence_after(lane, read_result.fetched)) > visit.remaining:
-                break
-            await self._silence(lane, read_result.fetched, seconds)
-            permit = await self._pace(visit)
-            if permit is None:
-                break
-            fetched = await provider.fetch(task.url, permit)
-            visit.pages += 1
-            later = await self._read_response(visit, task, fetched)
-            later.raw_hash = read_result.raw_hash
-            if is_better(later, best):
-                hops.append(best.fetched)
-                best = later
-            else:
-                hops.append(later.fetched)
-            read_result = later
-        if best.same_shell:
-            best.fetched.result = best.fetched.result.unchanged()
-        return hops, best
+    async def _begin(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
+        """The first attempt: by HTTP, or by the provider remembered before a pause."""
+        if task.next_provider is not None and task.kind == "page":
+            refused = task.outcome == Outcome.BLOCKED
+            provider = self._router.resumed(lane.policy, task.next_provider, refused=refused)
+            if provider is not None:
+                return await self._ask(provider, task, permit)
+        return await self._fetch(lane, task, permit)
 
-    def _next_provider(
-        self, lane: Lane, read_result: PageReadResult, hops: list[Fetched]
-    ) -> Provider | None:
+    async def _read(self, visit: Visit, task: Task, fetched: Fetched) -> Attempts:
+        """Read a response; while it fails a gate and another provider may do better, try that one.
+
+        A provider that is not due within this visit is remembered, to start with next time.
+        """
+        lane = visit.lane
+        attempts = Attempts.begin(task, await self._read_response(visit, task, fetched))
+        if attempts.resumed and fetched.provider in self._router.paid:
+            attempts.paid_repeats = (await self._paid_calls.history(task.page_id)).repeats
+        while provider := await self._next_provider(lane, attempts):
+            last = attempts.last.fetched
+            attempts.pause = silence_after(lane, last)
+            permit = None
+            if attempts.pause <= visit.remaining:
+                await self._silence(lane, last, attempts.pause)
+                permit = await self._pace(visit)
+            if permit is None:
+                attempts.next_provider = provider.name
+                break
+            fetched = await self._ask(provider, task, permit)
+            visit.pages += 1
+            attempts.add(await self._read_response(visit, task, fetched))
+        attempts.settle()
+        return attempts
+
+    async def _ask(self, provider: Provider, task: Task, permit: Permit) -> Fetched:
+        """Have another provider fetch the page."""
+        if not provider.is_remote:
+            return await provider.fetch(task.url, permit)
+        with self._crash_marker.calling():
+            return await provider.fetch(task.url, permit)
+
+    async def _next_provider(self, lane: Lane, attempts: Attempts) -> Provider | None:
         """Choose the provider to try after a response; log providers skipped because they are paused."""
-        choice = self._router.after(
-            lane.policy,
-            read_result.fetched,
-            read_result.verdict,
-            text_length=read_result.reading.text_length if read_result.reading else 0,
-            same_shell=read_result.same_shell,
-        )
-        hops += choice.passed_over
+        choice = self._choose(lane, attempts)
+        if choice.provider is None:
+            attempts.others += choice.passed_over
+            return None
+        attempts.compare_shell()
+        if choice.provider.paid and attempts.task.snapshot_id is not None:
+            history = await self._paid_calls.history(attempts.task.page_id)
+            attempts.paid_repeats, attempts.proof = history.repeats, history.proof
+            choice = self._choose(lane, attempts)
+            if choice.provider is None or not choice.provider.paid:
+                attempts.paid_repeats = None
+        attempts.others += choice.passed_over
         return choice.provider
+
+    def _choose(self, lane: Lane, attempts: Attempts) -> ProviderChoice:
+        last = attempts.last
+        return self._router.after(
+            lane.policy,
+            last.fetched,
+            last.verdict,
+            text_length=last.reading.text_length if last.reading else 0,
+            same_shell=last.same_shell,
+            is_proved=attempts.is_proved,
+        )
 
     async def _read_response(self, visit: Visit, task: Task, fetched: Fetched) -> PageReadResult:
         if fetched.body:
@@ -371,7 +414,9 @@ class Visitor:
                 fault = error
         if fault is not None:
             self._flush_queue.blame(result, "parse", fault)
-        if not result.is_fetched_well:
+        if result.is_fetched_well:
+            result.lane.good_at = clock.now()
+        else:
             result.raw_hash = None  # the same block page again is not "unchanged"
         self._flush_queue.put(result)
 
@@ -430,40 +475,14 @@ def refusal_of(fetched: Fetched) -> tuple[str, ...]:
 
 def silence_after(lane: Lane, fetched: Fetched) -> float:
     """Seconds of silence a response asks for: Retry-After, else exponential back-off."""
-    if fetched.outcome is not Outcome.BLOCKED or fetched.status not in (429, 503):
+    if fetched.status not in (429, 503):
         return 0.0
     if fetched.retry_after is not None:
         return fetched.retry_after
     return min(FIRST_SILENCE_SECONDS * 2.0**lane.risk.refusals, MAX_SILENCE_SECONDS)
 
 
-def is_better(later: PageReadResult, best: PageReadResult) -> bool:
-    """Whether another provider's result replaces the best one so far."""
-    if later.fetched.error_type == PROVIDER_FAULT:
-        return False
-    return later.fetched.outcome.is_good or not best.fetched.outcome.is_good
-
-
 def refused(lane: Lane, task: Task, decision: Decision) -> PageResult:
     """The result of a page that may not be fetched; decided again when it is next due."""
-    next_due = cadence.after_success(task, lane.policy.frequency)
+    next_due = cadence.after_refusal(task, lane.policy.frequency)
     return PageResult(lane, task, decision, next_due)
-
-
-def schedule(lane: Lane, task: Task, fetched: Fetched, hops: Sequence[Fetched]) -> Schedule:
-    """When the page is due again."""
-    # An empty shell is retried soon if a provider failed rather than the page.
-    faults = [hop for hop in hops if hop.error_type == PROVIDER_FAULT]
-    provider_failed = bool(faults) and fetched.outcome in (Outcome.EMPTY, Outcome.UNCHANGED)
-    if provider_failed and not any(hop.sent_at for hop in faults):
-        soonest = min(hop.retry_after or EXHAUSTED_SECONDS for hop in faults)
-        return cadence.after_waiting(task, soonest)
-    if provider_failed or fetched.outcome.is_retryable:
-        wait = max(fetched.retry_after or 0.0, EXHAUSTED_SECONDS if hops else 0.0)
-        return cadence.after_failure(task, lane.policy.frequency, wait)
-    beyond = task.depth > lane.policy.max_crawl_depth and not task.is_named
-    if lane.policy.harvest == "asked" or beyond:
-        return Schedule("completed", None, 0)  # until it is requested again
-    if fetched.outcome is Outcome.NOT_FOUND:
-        return cadence.after_gone()
-    return cadence.after_success(task, lane.policy.frequency)

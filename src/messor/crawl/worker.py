@@ -10,11 +10,13 @@ from collections import Counter
 
 from messor import __version__
 from messor.archive.segments import seal_abandoned
+from messor.core.heartbeat import Heartbeat
 from messor.core.memory import keep_freed_memory
 from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
 from messor.errors import LeaseLostError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.providers import make_router
+from messor.fetch.proxies.limiter import ProxyLimiter
 from messor.fetch.proxies.pool import ProxyPool
 from messor.fetch.proxies.probe import Prober
 from messor.fetch.proxies.seal import seal_for
@@ -28,6 +30,8 @@ from messor.politeness.lease import WorkerLease
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, Database
 from messor.store.space import Space
+
+STARTING = "starting a session"
 
 
 async def _nothing_to_repair() -> None:
@@ -54,6 +58,7 @@ class Worker:
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._seen = SeenFilter()
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
         self.outcomes: Counter[str] = Counter()
         self.shift: WorkerSession | None = None
 
@@ -75,14 +80,17 @@ class Worker:
             ca_file=self._settings.ca_file,
             target=target_of(self._settings),
         )
-        pool = ProxyPool(self._database, seal_for(self._settings), prober)
+        limiter = ProxyLimiter(self._settings.proxy_requests_per_second)
+        pool = ProxyPool(self._database, seal_for(self._settings), prober, limiter)
         try:
             while not self._stop.is_set():
+                self.heartbeat.beat(STARTING)
                 if self._space.is_low:
                     await asyncio.sleep(SPACE_SECONDS)
                     continue
                 try:
                     self.shift = await self._begin_session(fetcher, router, pool)
+                    self.heartbeat.end(STARTING)
                     await self.shift.run()
                 except LeaseLostError:
                     self._seen = SeenFilter()
@@ -127,4 +135,5 @@ class Worker:
             repair=self._repair,
             errand=self._scope,
             space=self._space,
+            heartbeat=self.heartbeat,
         )

@@ -14,6 +14,7 @@ from messor.core.plurals import counted
 from messor.fetch.proxies.registry import ProxyCounts
 from messor.frontier import cadence
 from messor.frontier.cadence import CrawlFrequency
+from messor.frontier.tasks import seconds_of
 from messor.frontier.traps import PATTERN_BUDGET
 from messor.politeness.hosts import Host
 from messor.politeness.risk import delay_of
@@ -182,6 +183,11 @@ def schedule_fact(page: Any, harvest: str) -> Fact:
                 f": it needs a rendering provider, and none was available "
                 f"{counted(page['waits'], 'time')} in a row; tried less and less often, see messor doctor"
             )
+        if page["next_provider"]:
+            due += (
+                f": HTTP was not enough, and a pause came first; {page['next_provider']} is tried "
+                "after it, in place of HTTP"
+            )
         return Fact("schedule", "fact", due)
     if harvest == "asked":
         return Fact("schedule", "later", "not due: this page was not requested")
@@ -192,9 +198,21 @@ def cadence_fact(page: Any, domain: Any) -> Fact:
     """How often a page is fetched, and why."""
     own, hours = page["crawl_frequency"], domain["scrape_frequency_hours"]
     frequency = CrawlFrequency(
-        own.total_seconds() if own is not None else None,
+        seconds_of(own),
         domain["track_level"],
         hours * 3600.0 if hours else None,
         page["history"],
+        seconds_of(domain["track_interval"]),
     )
     return Fact("cadence", "fact", cadence.explain(frequency))
+
+
+def paid_fact(repeats: int, *, is_exact: bool) -> Fact:
+    """What paid calls that brought nothing new do to the interval."""
+    message = f"{counted(repeats, 'paid call')} in a row found it unchanged"
+    effect = (
+        "its own frequency is kept"
+        if is_exact
+        else f"its interval is {cadence.paid_factor(repeats):g} times as long"
+    )
+    return Fact("cadence", "fact", f"{message}: {effect}")

@@ -1,4 +1,4 @@
-"""Inspect: applies Messor's rules to one robots.txt, URL, sitemap, page or address.
+"""Inspect: applies Messor's rules to one robots.txt, URL, sitemap, page, document or address.
 
 Each subject is a function from a JSON object to a JSON object, the same for people and scripts;
 nothing is fetched, resolved or stored. Bad input raises UsageError.
@@ -15,12 +15,15 @@ from typing import Any
 import msgspec
 
 from messor.archive import hashes
+from messor.content.documents.markup import SCANNED
 from messor.errors import UsageError
 from messor.fetch import gates
 from messor.fetch.guard import AddressGuard
 from messor.parsers.page_reading import read_records
+from messor.parsers.page_text import text_of
 from messor.settings import AllowedNetworks
 from messor.web import encodings, html, sitemaps
+from messor.web.document_formats import format_of
 from messor.web.robots import Robots
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import canonical, parse, resolve, url_hash
@@ -132,6 +135,34 @@ def inspect_page(given: Given) -> Found:
     }
 
 
+def inspect_document(given: Given) -> Found:
+    """`{body_b64, url?, content_type?}` → the document's format, text and records.
+
+    `html` is what the document was converted to, which evidence quotes; `pages` counts its pages,
+    sheets, slides or chapters. A document whose pages are pictures has `is_scanned`.
+    """
+    body, content_type = _body(given), _optional(given, "content_type")
+    kind = format_of(content_type, body)
+    if kind is None:
+        raise UsageError(
+            "This is not a document that is read. Give a PDF, DOCX, XLSX, XLS, ODS, PPTX, RTF or "
+            "EPUB file, or name its content_type (text/plain, text/csv, message/rfc822)."
+        )
+    text = text_of(body, content_type)
+    reading = html.read_page(text, _optional(given, "url") or NO_URL, bounded=False)
+    return {
+        "format": kind.value,
+        "title": reading.title,
+        "pages": text.count("<section data-page="),
+        "is_scanned": SCANNED in text,
+        "markdown": reading.markdown,
+        "word_count": reading.word_count,
+        "links": [{"url": link.href, "nofollow": link.nofollow} for link in reading.links],
+        "records": read_records(text, reading.url).as_json()["records"],
+        "html": text,
+    }
+
+
 def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
     """A page as the data path reads it, empty if it is too complex."""
     try:
@@ -204,6 +235,7 @@ SUBJECTS: dict[str, Callable[[Given], Found]] = {
     "encoding": inspect_encoding,
     "address": inspect_address,
     "page": inspect_page,
+    "document": inspect_document,
 }
 
 

@@ -29,17 +29,23 @@ from messor.web.urls import Url, http_twin, parse, url_hash
 DOMAIN = f"""
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
        page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
-       reservations, robots_forbidden, proxies, verify_tls, track_level, scrape_frequency_hours,
+       reservations, robots_forbidden, proxies, verify_tls, track_level, track_interval, scrape_frequency_hours,
        ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said,
        ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said
   FROM messor.domains WHERE domain = $1
 """
 
+# `paid_repeats`: paid calls in a row that found the page unchanged; `crawl.paid_calls` counts alike.
 PAGE = f"""
 SELECT p.id, p.found_by, o.url AS found_on, {KNOWN_DEPTH_SQL} AS depth, p.found_at, p.category, p.sitemap_lastmod,
        t.kind, t.status, t.outcome, t.due_at, t.retry_count, t.refusal, t.error_message,
        t.last_fetched_at, t.last_status, t.snapshot_id, t.deaths, t.crawl_frequency, t.history,
-       t.waits, t.held_due_at, s.provider AS brought_by, s.crawled_at
+       t.waits, t.next_provider, t.held_due_at, s.provider AS brought_by, s.crawled_at,
+       (SELECT count(*) FROM messor.http_fetches f
+         WHERE f.page_id = p.id AND f.outcome = 'unchanged' AND f.provider_cost > 0
+           AND f.fetched_at > coalesce((SELECT max(o.fetched_at) FROM messor.http_fetches o
+                                         WHERE o.page_id = p.id AND o.outcome = 'ok'), '-infinity')
+       ) AS paid_repeats
   FROM messor.pages p LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.page_snapshots s ON s.id = t.snapshot_id
   LEFT JOIN messor.pages o ON o.id = p.found_on
@@ -82,7 +88,7 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         unknown = f"{name} was never submitted: messor domains submit {name}"
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
     halt = await traffic.in_force(database)
-    facts = [Fact("traffic", "later", halt.said)] if halt else []
+    facts = [Fact("traffic", "later", halt.message)] if halt else []
     if domain["clock_said"] is not None:
         facts.append(Fact("clock", "fact", domain["clock_said"]))
     if domain["disk_said"] is not None:
@@ -156,6 +162,8 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
         facts.append(say.schedule_fact(page, domain["harvest"]))
     if page["kind"] == "page":
         facts.append(say.cadence_fact(page, domain))
+        if repeats := page["paid_repeats"]:
+            facts.append(say.paid_fact(repeats, is_exact=page["crawl_frequency"] is not None))
     return facts
 
 

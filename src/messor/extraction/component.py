@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from messor.ai import Model, model_settings
+from messor.ai.model import Model
+from messor.ai.options import model_settings
+from messor.core.heartbeat import Heartbeat
 from messor.extraction.extract import Extractor, Tally
 from messor.extraction.model_jobs import ModelJobs
 from messor.extraction.model_selection import asking_plan
@@ -16,6 +18,8 @@ from messor.extraction.reader_pool import ReaderPool, wanted_kinds
 from messor.settings import Settings
 from messor.store.session import Session
 from messor.store.space import Space
+
+HANG_SECONDS = 600.0  # a batch may be read for two minutes, and stored after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class ExtractionComponent:
         space: Space | None = None,
     ) -> None:
         archive = settings.data_dir / "archive"
+        self.heartbeat = Heartbeat(HANG_SECONDS)
         found = model_settings(settings)
         self._model = None if found is None else Model(found, session.database)
         self._readers = ReaderPool(processes)
@@ -51,9 +56,12 @@ class ExtractionComponent:
             progress=progress,
             repair=session.repair,
             space=space or Space.of(settings, session.database),
+            heartbeat=self.heartbeat,
         )
         jobs = ModelJobs(session.database, archive, self._readers, self._model)
-        self._asker = ModelWorker(session.database, jobs, repair=session.repair)
+        self._asker = ModelWorker(
+            session.database, jobs, repair=session.repair, heartbeat=self.heartbeat
+        )
 
     def stop(self) -> None:
         self._extractor.stop()
@@ -98,6 +106,10 @@ class ExtractionFollower:
         space: Space | None = None,
     ) -> None:
         self._extraction = ExtractionComponent(settings, session, processes=processes, space=space)
+
+    @property
+    def heartbeat(self) -> Heartbeat:
+        return self._extraction.heartbeat
 
     def stop(self) -> None:
         self._extraction.stop()

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from messor.content.products.ranking import Ranking
+from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log, room_logger
 from messor.crawl.flush import BAD_ROW
 from messor.crawl.images import KIND as IMAGE
@@ -34,6 +35,7 @@ from messor.extraction.reader_pool import ReaderPool
 from messor.extraction.reader_protocol import ReadRequest, ReadResult, UnreadableError
 from messor.extraction.relevance_flags import Flagging
 from messor.extraction.shadow_trials import Live, Shadows
+from messor.frontier import recrawl
 from messor.jobs.completion import patient
 from messor.jobs.poller import wait
 from messor.ledger import errors, events
@@ -41,7 +43,7 @@ from messor.ledger.errors import Category, LoggedError
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 from messor.parsers.registry import UnknownParserError
-from messor.records import corrections, image_rows, product_rows, store
+from messor.records import corrections, image_rows, listed_rows, product_rows, store
 from messor.records.changes import Sighting
 from messor.records.image_rows import FoundImage
 from messor.records.store import StoredOutcome
@@ -108,17 +110,21 @@ class Extractor:
         *,
         plan: AskingPlan = NO_MODEL,
         kinds: frozenset[str] | None = None,
+        page_ids: Sequence[int] | None = None,
         batch: int = BATCH,
         progress: Callable[[Tally], None] | None = None,
         repair: Repair = _nothing_to_repair,
         space: Space | None = None,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
+        self._heartbeat = heartbeat or Heartbeat()
         self._database = database
         self._shelf = LocalSegments(archive)
         self._archive = str(archive)
         self._readers = readers
         self._plan = plan
         self._kinds = kinds
+        self._page_ids = page_ids  # only these, if given
         self._flagging = Flagging()
         self._most = batch
         self._batch = batch
@@ -136,7 +142,7 @@ class Extractor:
     async def run(self, *, follow: bool = False) -> Tally:
         """Run until nothing is due, or with `follow` until stopped."""
         count = min(self._readers.count + MORE_BATCHES, MOST_BATCHES)
-        loops = [asyncio.create_task(self._work(follow)) for _ in range(count)]
+        loops = [asyncio.create_task(self._work(follow, f"batch {n + 1}")) for n in range(count)]
         try:
             await asyncio.gather(*loops)
         finally:
@@ -145,9 +151,10 @@ class Extractor:
             await asyncio.wait(loops)
         return self.tally
 
-    async def _work(self, follow: bool) -> None:
+    async def _work(self, follow: bool, activity: str) -> None:
         while not self._stop.is_set():
-            if self._space is not None and (lack := self._space.said) is not None:
+            self._heartbeat.beat(activity)
+            if self._space is not None and (lack := self._space.message) is not None:
                 if not follow:
                     raise UnavailableError(f"Extraction cannot run: {lack}.")
                 await wait(self._stop, SPACE_SECONDS)
@@ -195,7 +202,7 @@ class Extractor:
         async with self._database.transaction() as connection:
             await connection.execute(PATIENCE)
             most = self._batch
-            rows += await queue.claim(connection, most)
+            rows += await queue.claim(connection, most, self._page_ids)
             turn.found(len(rows), most)
             if not rows:
                 return
@@ -203,6 +210,7 @@ class Extractor:
             batch = await self._read(rows, await corrections.in_force(connection), shadows)
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
+            prices += await listed_rows.store(connection, outcomes)
             await events.record(connection, events_of(outcomes, prices))
             flagged = await self._flagging.flag(connection, outcomes)
             await image_rows.store(connection, batch.images)
@@ -210,6 +218,9 @@ class Extractor:
             await self._fail(connection, batch)
             if faults := parser_failures.faults_of(batch.read):
                 await errors.log(connection, faults)
+            # Last of what locks lanes, for which flushes wait.
+            changed = [each.sighting for each in prices if each.sighting.cause == "page"]
+            await recrawl.follow_prices(connection, sorted(seen.page_id for seen in changed))
             await queue.finish(connection, batch.done)
             await shadows.count(connection)  # last, because other batches wait to count too
         self._count(batch, outcomes)

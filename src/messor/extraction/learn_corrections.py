@@ -19,10 +19,10 @@ from messor.content.products.generic import gather
 from messor.content.products.pool import NORMALISER_OF
 from messor.content.products.ranking import RankingExample, TrainedRanking, learn
 from messor.errors import MessorError
+from messor.parsers.page_text import text_of
 from messor.records import corrections
 from messor.records.corrections import Lesson
 from messor.store.database import Database
-from messor.web.encodings import decode
 from messor.web.html import TooComplexError
 
 Progress = Callable[[int, int], None]
@@ -62,7 +62,7 @@ async def teach(
 def _example(archive: Path, lesson: Lesson, taught: Taught) -> RankingExample | None:
     try:
         body = read_body(archive, lesson.segment, lesson.segment_offset, lesson.segment_length)
-        page = ParsedPage.read(decode(body, lesson.content_type)[0], lesson.url)
+        page = ParsedPage.read(text_of(body, lesson.content_type), lesson.url)
     except (MessorError, TooComplexError, OSError):
         taught.unreadable += 1
         return None

@@ -18,17 +18,11 @@ from uuid import UUID
 
 import msgspec
 
-from messor.ai import (
-    AiReader,
-    AiReading,
-    Model,
-    ModelInput,
-    ProvenAnswer,
-    Reply,
-    ReplyStatus,
-    Subject,
-)
-from messor.ai.reply import ABOUT_THE_TEXT
+from messor.ai.extract import AiReader, AiReading
+from messor.ai.ledger import Subject
+from messor.ai.model import Model
+from messor.ai.model_page import ModelInput, ProvenAnswer
+from messor.ai.reply import ABOUT_THE_TEXT, Reply, ReplyStatus
 from messor.extraction.events import events_of
 from messor.extraction.model_selection import JOB_TYPE, ModelQuestion
 from messor.extraction.reader_pool import ReaderPool
@@ -258,7 +252,7 @@ async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
         "unverified": findings.unverified,
         "flags": {each.vertical: each.flag.relevant for each in findings.judged},
         "endings": dict(Counter(str(reply.ending) for reply in findings.replies)),
-        "said": sorted({r.sentence for r in findings.replies if r.sentence}),
+        "messages": sorted({r.sentence for r in findings.replies if r.sentence}),
     }
 
 

@@ -7,6 +7,7 @@ import os
 import socket
 from collections import Counter
 
+from messor.core.heartbeat import Heartbeat
 from messor.extraction.model_jobs import ModelJobs
 from messor.extraction.model_selection import JOB_TYPE
 from messor.jobs.completion import Repair
@@ -33,13 +34,20 @@ class ModelWorker:
     """Runs the model jobs of one process."""
 
     def __init__(
-        self, database: Database, model_jobs: ModelJobs, *, repair: Repair = _nothing_to_repair
+        self,
+        database: Database,
+        model_jobs: ModelJobs,
+        *,
+        repair: Repair = _nothing_to_repair,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self._database = database
         handlers = Handlers()
         model_jobs.register(handlers)
         name = f"{socket.gethostname()}:{os.getpid()}:asker"
-        self._runner = Runner(database, handlers, name, RunnerLimits(CONCURRENCY), repair=repair)
+        self._runner = Runner(
+            database, handlers, name, RunnerLimits(CONCURRENCY), repair=repair, heartbeat=heartbeat
+        )
 
     @property
     def outcomes(self) -> Counter[str]:

@@ -46,7 +46,7 @@ class Failing:
         return self.failed >= FEWEST and self.failed >= SHARE * self.pages
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         return f"{self.parser} failed on {self.failed} of {self.pages} pages read"
 
 
@@ -68,12 +68,12 @@ def faults_of(read: Iterable[tuple[Sighting, FoundPage | None]]) -> list[LoggedE
 
 
 def _fault(sighting: Sighting, page: FoundPage, parser: str) -> LoggedError:
-    said = [warning for warning in page.warnings if warning.startswith(parser)]
+    warnings = [warning for warning in page.warnings if warning.startswith(parser)]
     detail = {
         "url": sighting.url,
         "snapshot_id": sighting.snapshot_id,
         "step": "extraction",
         "parser": parser,
     }
-    message = " ".join(said).replace("\x00", "")[:2000]
+    message = " ".join(warnings).replace("\x00", "")[:2000]
     return LoggedError("parse", PARSER_FAILED, message, None, sighting.page_id, None, detail)

@@ -37,6 +37,7 @@ SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_
            WHERE n.domain_id IS NULL OR n.domain_id = h.domain_id)::text END AS pins
   FROM (SELECT q.* FROM messor.extraction_due q
          WHERE q.due_at <= (SELECT messor.clock())
+           AND ($2::bigint[] IS NULL OR q.page_id = ANY ($2))
            AND NOT EXISTS (SELECT FROM messor.extraction_due e
                             WHERE e.page_id = q.page_id AND e.id < q.id)
          ORDER BY q.id LIMIT $1 FOR UPDATE SKIP LOCKED) d
@@ -45,6 +46,10 @@ SELECT d.id, d.page_id, d.snapshot_id, d.attempts, d.cause, d.pin, p.url, p.url_
   LEFT JOIN messor.page_snapshots s ON s.id = d.snapshot_id
   LEFT JOIN messor.segments g ON g.id = s.segment_id
  ORDER BY d.id
+"""
+AWAITED = """
+SELECT EXISTS (SELECT FROM messor.extraction_due
+                WHERE page_id = ANY ($1::bigint[]) AND attempts = 0)
 """
 DONE = "DELETE FROM messor.extraction_due WHERE id = ANY ($1::bigint[])"
 LATER = """
@@ -148,9 +153,17 @@ async def feed(
         await connection.execute(FEED, page_ids, snapshot_ids)
 
 
-async def claim(connection: Connection, most: int) -> list[QueuedPage]:
-    """Claim due rows until the end of the transaction."""
-    return [QueuedPage(*row) for row in await connection.fetch(CLAIM, most)]
+async def claim(
+    connection: Connection, most: int, page_ids: Sequence[int] | None = None
+) -> list[QueuedPage]:
+    """Claim due rows, optionally of these pages only, until the end of the transaction."""
+    return [QueuedPage(*row) for row in await connection.fetch(CLAIM, most, page_ids)]
+
+
+async def is_awaited(database: Database, page_ids: Sequence[int]) -> bool:
+    """Whether any of these pages waits for its first attempt, or is being read."""
+    awaited: bool = await database.fetchval(AWAITED, page_ids)
+    return awaited
 
 
 async def finish(connection: Connection, ids: Sequence[int]) -> None:

@@ -22,6 +22,7 @@ from messor.extraction.reader_protocol import (
     decode_answer,
 )
 
+LATE_SECONDS = 1.0  # a check that is later than this was delayed with the whole machine
 START_SECONDS = 120.0  # for the first page to be started; a machine may be busy
 
 
@@ -57,6 +58,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         self._answered = 0
         self._last_answer_at = 0.0  # when it last answered, or was asked while idle
         self._watch: asyncio.TimerHandle | None = None
+        self._check_at = 0.0
         self._fault: str | None = None
         self.on_hand: deque[PendingRead] = deque()
         self.ended = asyncio.Event()
@@ -80,7 +82,7 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         self.on_hand.append(pending)
         self._input.write(pending.frame)
         if self._watch is None:
-            self._watch = self._loop.call_later(self._seconds, self._check_stall)
+            self._check_in(self._seconds)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         del fd
@@ -108,16 +110,22 @@ class ReaderHandle(asyncio.SubprocessProtocol):
         else:
             future.set_exception(UnreadableError(answer.fault))
 
+    def _check_in(self, seconds: float) -> None:
+        self._check_at = time.monotonic() + seconds
+        self._watch = self._loop.call_later(seconds, self._check_stall)
+
     def _check_stall(self) -> None:
         """Kill the process if the current page takes too long. One timer serves many pages."""
         self._watch = None
         if not self.on_hand:
             return
+        if time.monotonic() - self._check_at > LATE_SECONDS:  # we were stopped: so was the reader
+            self._last_answer_at = time.monotonic()
         has_begun = self._progress.begun > 0
         limit = self._seconds if has_begun else START_SECONDS
         left = max(self._progress.begun_at, self._last_answer_at) + limit - time.monotonic()
         if left > 0:
-            self._watch = self._loop.call_later(min(left, self._seconds), self._check_stall)
+            self._check_in(min(left, self._seconds))
             return
         act = "Reading the page" if has_begun else "Starting a reader process"
         self._fault = f"{act} took more than {limit:g} s."

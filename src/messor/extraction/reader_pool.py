@@ -38,7 +38,7 @@ class ReaderPool:
         self, count: int | None = None, *, seconds: float = SECONDS, memory: int = MEMORY
     ) -> None:
         installed_parsers()  # a parser that cannot be loaded fails here, not at the end of each process
-        self.count = count or len(os.sched_getaffinity(0))
+        self.count = count or _cores()
         self._seconds = seconds
         self._memory = memory
         self._children: list[ReaderHandle] = []
@@ -151,6 +151,10 @@ class ReaderPool:
         self._waiting.extendleft(reversed(left))
         self._dispatch()
         self._start()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _load(child: ReaderHandle) -> int:

@@ -44,6 +44,7 @@ from messor.parsers import Parsers
 from messor.parsers.builtin import ProductParser
 from messor.parsers.page_findings import found_page
 from messor.parsers.page_reading import installed_parsers, read_records
+from messor.parsers.page_text import text_of
 from messor.records.image_rows import FoundImage
 from messor.web.encodings import decode
 from messor.web.html import read_page
@@ -70,7 +71,7 @@ def read(
         )
         if request.is_image:
             return _image(body)
-        text, _ = decode(body, request.content_type)
+        text = text_of(body, request.content_type, is_confined=True)
         if request.recall is not None:
             held = [all(quote in text for quote in quotes) for quotes in request.recall.quotes]
             return ReadResult(recalled=held)
@@ -111,7 +112,7 @@ def _content_hashes(body: bytes, text: str, request: ReadRequest) -> ContentHash
     markdown = read_page(text, request.url, bounded=False).markdown
     beginning, _ = decode(body[:MAX_JUDGED], request.content_type)
     return ContentHashes(
-        said=content_hash(markdown, None, text) if markdown else None,
+        text=content_hash(markdown, None, text) if markdown else None,
         as_it_is=[content_hash(None, None, text), content_hash(None, None, beginning)],
     )
 

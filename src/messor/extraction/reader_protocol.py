@@ -72,7 +72,7 @@ class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
 class ContentHashes(msgspec.Struct, frozen=True):
     """Possible content hashes of a snapshot's bytes."""
 
-    said: bytes | None  # of their text, if any
+    text: bytes | None  # of their text, if any
     as_it_is: list[bytes]  # of the unread page, or its beginning
 
 
@@ -95,8 +95,8 @@ decode_answer = msgspec.msgpack.Decoder(ReadResult).decode
 
 def framed(message: ReadRequest | ReadResult) -> bytes:
     """Return a message in wire format."""
-    said = _encode(message)
-    return len(said).to_bytes(HEAD, "big") + said
+    frame = _encode(message)
+    return len(frame).to_bytes(HEAD, "big") + frame
 
 
 class ReaderProgress:

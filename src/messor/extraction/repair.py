@@ -15,9 +15,9 @@ import msgspec
 from messor.archive.snapshot_content import read_body
 from messor.content.view import PageView
 from messor.errors import MessorError
+from messor.parsers.page_text import text_of
 from messor.parsers.repairs import LostPage, Proposal, propose
 from messor.store.database import Database
-from messor.web.encodings import decode
 from messor.web.html import TooComplexError
 
 MOST_PAGES = 20
@@ -54,7 +54,7 @@ def _propose(archive: Path, rows: list[dict[str, Any]]) -> list[Proposal]:
     for row in rows:
         try:
             body = read_body(archive, row["segment"], row["segment_offset"], row["segment_length"])
-            page = PageView.of(decode(body, row["content_type"])[0], row["url"])
+            page = PageView.of(text_of(body, row["content_type"]), row["url"])
         except (MessorError, TooComplexError):
             continue
         lost.append(LostPage(page, msgspec.json.decode(row["data"])))

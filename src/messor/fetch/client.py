@@ -28,7 +28,7 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from messor.fetch.connector import PermitConnector
-from messor.fetch.content_decoding import TooLargeError
+from messor.fetch.content_decoding import BodyTooLargeError
 from messor.politeness.pace import PERMIT, Permit
 from messor.web.urls import Url
 
@@ -164,7 +164,7 @@ async def _read(
     """The body up to the cap; a Content-Length above it is refused unread."""
     length = message.headers.get("Content-Length", "")
     if not cut and length.isdigit() and int(length) > cap:
-        raise TooLargeError(f"Content-Length is more than {cap} bytes")
+        raise BodyTooLargeError(f"Content-Length is more than {cap} bytes")
     parts: list[bytes] = []
     size = 0
     while not content.at_eof() and (part := await content.readany()):
@@ -173,7 +173,7 @@ async def _read(
         if size > cap:
             if cut:
                 break
-            raise TooLargeError(f"the body is more than {cap} bytes")
+            raise BodyTooLargeError(f"the body is more than {cap} bytes")
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

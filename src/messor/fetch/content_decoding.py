@@ -12,7 +12,7 @@ MAX_MEMBERS = 32
 _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
-class TooLargeError(Exception):
+class BodyTooLargeError(Exception):
     """The body, compressed or decompressed, is over the cap."""
 
 
@@ -28,7 +28,7 @@ class Decoded(NamedTuple):
 
 
 def decode_content(body: bytes, encoding: str, cap: int, *, cut: bool = False) -> Decoded:
-    """Undo a Content-Encoding. Past `cap` bytes: TooLargeError, or truncated there when `cut`."""
+    """Undo a Content-Encoding. Past `cap` bytes: BodyTooLargeError, or truncated there when `cut`."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity"):
         return Decoded(body[:cap] if cut else body, plain_gzip=False)
@@ -59,7 +59,7 @@ def _inflate(body: bytes, bits: int, cap: int, *, cut: bool) -> list[bytes]:
         if size > cap and cut:
             return [*parts, part[: cap - size]]
         if size > cap:
-            raise TooLargeError(f"the body decompresses to more than {cap} bytes")
+            raise BodyTooLargeError(f"the body decompresses to more than {cap} bytes")
         parts.append(part)
         if cut and not stream.eof:
             return parts

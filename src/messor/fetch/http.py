@@ -14,8 +14,8 @@ from messor.fetch.client import Client, HttpReply
 from messor.fetch.connector import PermitConnector, make_connector
 from messor.fetch.content_decoding import (
     BadEncodingError,
+    BodyTooLargeError,
     Decoded,
-    TooLargeError,
     decode_content,
 )
 from messor.fetch.failures import of_error
@@ -115,7 +115,7 @@ class HttpFetcher:
             fetched = self._unpack(reply, cut_at, wire_tag)
         except TimeoutError:
             fetched = Fetched(failed("timeout", "no complete response in time"))
-        except TooLargeError as error:
+        except BodyTooLargeError as error:
             fetched = Fetched(failed("too_large", str(error)))
         except BadEncodingError as error:
             fetched = Fetched(failed("bad_encoding", str(error)))

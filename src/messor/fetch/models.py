@@ -167,3 +167,4 @@ class ProxyRequestTable(Base):
     proxy_id: Mapped[int] = column(key=True)
     window_start: Mapped[utc] = column(key=True)
     requests: Mapped[int]
+    cost: Mapped[Decimal] = column(default="0")  # at the price of that time

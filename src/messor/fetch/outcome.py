@@ -16,6 +16,7 @@ from messor.core import clock
 from messor.fetch.gates.verdict import FRICTION_STATUS, GateVerdict
 from messor.fetch.retry_after import parse_retry_after
 from messor.politeness.pace import Permit
+from messor.web.document_formats import format_of
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FRICTION = frozenset(FRICTION_STATUS)
@@ -59,10 +60,10 @@ class Outcome(StrEnum):
     BLOCKED = (
         "blocked", "blocked", "401, 403, 429 or 503, a challenge, a login or consent wall", "retry"
     )  # fmt: skip
-    FRICTION = "friction", "blocked", "content, together with a friction signal"
     EMPTY = "empty", "no content", "a page without content, or one that only scripts would fill"
     NOT_HTML = (
-        "not_html", "no content", "something other than HTML; its bytes are not kept", "dead end"
+        "not_html", "no content", "neither HTML nor a document that is read; its bytes are not kept",
+        "dead end",
     )  # fmt: skip
     TOO_LARGE = "too_large", "failed", "over the byte limits", "dead end"
     TOO_COMPLEX = "too_complex", "failed", "too large or too deeply nested to be parsed", "dead end"
@@ -123,6 +124,10 @@ class FetchResult:
     def empty(self, error: str) -> FetchResult:
         return replace(self, outcome=Outcome.EMPTY, error=error)
 
+    def not_html(self) -> FetchResult:
+        """What came shows a file instead of being a page."""
+        return replace(self, outcome=Outcome.NOT_HTML)
+
     def too_large(self, error: str, error_type: str | None = None) -> FetchResult:
         return replace(self, outcome=Outcome.TOO_LARGE, error=error, error_type=error_type)
 
@@ -173,7 +178,9 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes) -> FetchRe
         return FetchResult(Outcome.BLOCKED, f"the site returned {status}", retry_after=pause)
     if not 200 <= status < 300:
         return FetchResult(Outcome.ERROR, f"the site returned {status}")
-    if not is_html(headers.get("Content-Type"), body):
+    content_type = headers.get("Content-Type")
+    is_document = bool(body) and format_of(content_type, body) is not None
+    if not is_document and not is_html(content_type, body):
         return FetchResult(Outcome.NOT_HTML)
     return OK if body.strip() else OK.empty("the page has no content")
 

@@ -21,6 +21,7 @@ class Provider(Protocol):
     """
 
     name: str
+    is_remote: bool  # contacts the site by itself, even if this process has died meanwhile
 
     @property
     def paid(self) -> bool:

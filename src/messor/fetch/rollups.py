@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from messor.store.database import Connection, Database
+from messor.store.database import Connection
 
 SETTLED = timedelta(minutes=5)  # by then a request, its flush and a worker lease are over
 STEP = timedelta(hours=1)  # of the log at a time, to bound a transaction
@@ -46,14 +46,11 @@ DELETE FROM messor.fetch_days WHERE day < ($1 AT TIME ZONE 'UTC')::date - $2::in
 """
 
 
-async def roll_up(database: Database) -> bool:
-    """Roll up the next settled step of the log; returns whether there is more."""
-    async with database.transaction() as connection:
-        return await roll_up_in(connection)
+async def roll_up(connection: Connection) -> bool:
+    """Roll up the next settled step of the log; returns whether there is more.
 
-
-async def roll_up_in(connection: Connection) -> bool:
-    """The same in the caller's transaction, which locks out others until it ends."""
+    The caller's transaction locks out others until it ends.
+    """
     row = await connection.fetchrow(SPAN, DAYS_BACK, SETTLED, KEPT_MINUTES)
     assert row is not None
     since: datetime = row["since"]

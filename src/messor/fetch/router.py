@@ -2,7 +2,8 @@
 
 HTTP first, then a browser, Crawl4AI, Firecrawl, as far as configured. A page that is a shell, too
 small or nearly all markup goes to the next at once. A refusal is friction first: only domains whose
-terms say `failover` are tried with another provider.
+terms say `failover` are tried with another provider. Where a pause comes first, the task remembers
+the provider and starts there.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Router:
         self, others: Sequence[Provider], on_close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         self._others = list(others)
+        self.paid = [provider.name for provider in others if provider.paid]
         self._on_close = on_close
 
     async def close(self) -> None:
@@ -65,23 +67,38 @@ class Router:
         *,
         text_length: int = 0,
         same_shell: bool = False,
+        is_proved: bool = False,
     ) -> ProviderChoice:
-        """The provider to try after this response, if any."""
-        if policy.render == "never" or policy.proxies != "none" or not self._others:
-            return NOBODY  # services use routes of their own, which a domain's terms may exclude
+        """The provider to try after this response, if any.
+
+        No provider is paid for a page that is proved unchanged: by the same shell, or by its
+        sitemap.
+        """
+        if not self._others or not _may_leave_http(policy):
+            return NOBODY
         thin = "text_ratio" in verdict.gates and text_length < LITTLE_TEXT
         if not (thin or same_shell or self._is_worth_another(policy, fetched, verdict)):
             return NOBODY
         resting: list[Fetched] = []
         for provider in self._after(fetched.provider):
-            # For paid providers identical bytes prove a page unchanged.
-            if same_shell and provider.paid:
+            if provider.paid and (same_shell or is_proved):
                 continue
             if provider.available:
                 return ProviderChoice(provider, resting)
             if (sentence := provider.resting) is not None:
                 resting.append(passed_over(provider, sentence))
         return ProviderChoice(None, resting)
+
+    def resumed(self, policy: Policy, name: str, *, refused: bool) -> Provider | None:
+        """The provider to start with after a pause; None if that is HTTP again.
+
+        The terms may have changed during the pause, and a paused provider gives way to the next.
+        """
+        if not _may_leave_http(policy) or (refused and policy.on_block != "failover"):
+            return None
+        names = [provider.name for provider in self._others]
+        later = self._others[names.index(name) :] if name in names else []
+        return next((provider for provider in later if provider.available), None)
 
     def _after(self, name: str) -> list[Provider]:
         names = [provider.name for provider in self._others]
@@ -94,3 +111,8 @@ class Router:
         if fetched.outcome is Outcome.BLOCKED:
             return policy.on_block == "failover"
         return not WORTH_ANOTHER.isdisjoint(verdict.gates)
+
+
+def _may_leave_http(policy: Policy) -> bool:
+    """Services use routes of their own, which a domain's terms may exclude."""
+    return policy.render != "never" and policy.proxies == "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from uuid import UUID
@@ -66,7 +67,11 @@ class TermsFetcher:
         while at_target < MAX_AT_TARGET and clock.now() < until and not permit.used_at:
             proxy = self._pool.pick(domain_id, tried)
             if proxy is None:
-                break
+                wait = self._pool.free_in(domain_id, tried)
+                if wait is None:
+                    break
+                await asyncio.sleep(wait)
+                continue
             tried.append(proxy.id)
             fetched = await fetch(via=proxy)
             self._pool.note(proxy, domain_id, fetched)

@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "batch_lines", "batch_queries", "batches", "cadence", "control", "page_queries", "runs",
-    "sitemaps", "task_queries", "tasks",
+    "batch_lines", "batch_queries", "batches", "cadence", "control",
+    "failed_task_queries", "page_queries", "runs", "sitemaps", "task_queries", "tasks",
 )  # fmt: skip

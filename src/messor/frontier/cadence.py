@@ -1,7 +1,7 @@
 """Cadence: when a page is due again, from its last outcome and its change history.
 
-The first that is set applies: the task's own frequency, its domain's track level, the domain's
-hours, a day. A manual request is due at once and needs no frequency. A frequency set for the task
+The first that is set applies: the task's own frequency, its domain's track level (with the interval
+that the vertical has for it), the domain's hours, a day. A manual request is due at once and needs no frequency. A frequency set for the task
 itself is kept exactly; others adapt to the page's history within bounds.
 """
 
@@ -13,21 +13,23 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from messor.errors import UsageError
-from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency
+from messor.frontier.tasks import DAY, SHORTEST_FREQUENCY, Task, base_frequency, seconds_of
 
 HOUR = 3600.0
 DEFAULT_FREQUENCY = DAY
 FIRST_RETRY = 60.0  # seconds; four times as long each time
+MAX_ROUNDS = 5  # of failures at the usual cadence before a page rests
 WAITS = (HOUR, 4 * HOUR, DAY, 7 * DAY)  # for a provider
 _MAX_WAITS = 1_000  # counted
 GONE_FREQUENCY = 7 * DAY  # a missing page is checked again, rarely
 
+PAID_FACTOR = 16.0  # maximum factor for a page that paid calls find unchanged
 FACTOR = 4.0  # maximum factor by which history speeds up or slows down a frequency
 _MAX_CHECKS = 16  # checks remembered per page
 _ENOUGH = 8  # checks until a history has full weight
 
 SHORTEST, LONGEST = timedelta(seconds=SHORTEST_FREQUENCY), timedelta(days=3650)
-_WORDS = {
+INTERVALS = {
     "hourly": timedelta(hours=1),
     "daily": timedelta(days=1),
     "weekly": timedelta(days=7),
@@ -49,6 +51,7 @@ class Schedule(NamedTuple):
     retry_count: int
     history: int | None = None  # None if the fetch did not show whether the page changed
     waits: int = 0  # consecutive, for a provider that was not available
+    rounds: int = 0  # consecutive, that failed for good
 
 
 class CrawlFrequency(NamedTuple):
@@ -58,10 +61,11 @@ class CrawlFrequency(NamedTuple):
     track_level: str | None
     domain: float | None
     history: int = 1
+    track_interval: float | None = None  # of the level, if a vertical has its own
 
     @property
     def base(self) -> float:
-        return base_frequency(self.own, self.track_level, self.domain)
+        return base_frequency(self.own, self.track_level, self.domain, self.track_interval)
 
     @property
     def is_exact(self) -> bool:
@@ -116,8 +120,13 @@ def factor(history: int) -> float:
 
 
 def crawl_frequency(task: Task, domain_frequency: float | None) -> CrawlFrequency:
-    own = task.crawl_frequency.total_seconds() if task.crawl_frequency is not None else None
-    return CrawlFrequency(own, task.track_level, domain_frequency, task.history)
+    return CrawlFrequency(
+        seconds_of(task.crawl_frequency),
+        task.track_level,
+        domain_frequency,
+        task.history,
+        seconds_of(task.track_interval),
+    )
 
 
 def frequency(task: Task, domain_frequency: float | None) -> float:
@@ -153,8 +162,8 @@ def parse_interval(text: str) -> timedelta:
     """Parse a frequency: 30m, 12h, 7d, 2 weeks, daily; raises UsageError."""
     word = text.strip().lower()
     found = _INTERVAL.match(word)
-    if word in _WORDS:
-        interval = _WORDS[word]
+    if word in INTERVALS:
+        interval = INTERVALS[word]
     elif found:
         interval = timedelta(**{_UNITS[found[2]]: min(float(found[1]), 1e6)})
     else:
@@ -186,6 +195,26 @@ def after_check(
     return schedule._replace(due_in=due_in, history=history)
 
 
+def after_paid(schedule: Schedule, task: Task, repeats: int) -> Schedule:
+    """Double the interval with each paid call in a row that found the page unchanged.
+
+    A frequency set for the task itself is kept.
+    """
+    if schedule.due_in is None or task.crawl_frequency is not None:
+        return schedule
+    return schedule._replace(due_in=schedule.due_in * paid_factor(repeats))
+
+
+def paid_factor(repeats: int) -> float:
+    """The factor for so many paid calls in a row that found a page unchanged."""
+    return float(min(2.0**repeats, PAID_FACTOR))
+
+
+def after_pause(task: Task, seconds: float) -> Schedule:
+    """Another provider continues after the pause: not a failure of the page yet."""
+    return Schedule("pending", seconds, task.retry_count, rounds=task.rounds)
+
+
 def after_gone() -> Schedule:
     return Schedule("completed", GONE_FREQUENCY, 0)
 
@@ -197,12 +226,34 @@ def after_waiting(task: Task, seconds: float) -> Schedule:
     """
     wait = max(seconds, WAITS[min(task.waits, len(WAITS) - 1)])
     waits = min(task.waits + 1, _MAX_WAITS)
-    return Schedule("pending", wait * spread(task.page_id), task.retry_count, waits=waits)
+    return Schedule(
+        "pending", wait * spread(task.page_id), task.retry_count, None, waits, task.rounds
+    )
 
 
-def after_failure(task: Task, domain_frequency: float | None, retry_after: float = 0.0) -> Schedule:
-    """Retry-After first; then three retries further and further apart; then the normal frequency."""
-    if task.retry_count >= task.max_retries:
-        return Schedule("failed", max(frequency(task, domain_frequency), retry_after), 0)
-    wait = FIRST_RETRY * 4**task.retry_count * spread(task.page_id)
-    return Schedule("pending", max(wait, retry_after), task.retry_count + 1)
+def after_refusal(task: Task, domain_frequency: float | None) -> Schedule:
+    """A rule forbids the fetch; decided again at the usual cadence."""
+    return Schedule("skipped", frequency(task, domain_frequency), 0)
+
+
+def after_failure(
+    task: Task,
+    domain_frequency: float | None,
+    retry_after: float = 0.0,
+    *,
+    recurs: bool = True,
+) -> Schedule:
+    """Retry-After first; three tries further and further apart; then it failed for good.
+
+    A page that recurs is tried again at its usual cadence, and rests after five such rounds; any
+    other rests at once. Only a page rests: what leads to pages is always tried again.
+    """
+    tried = task.retry_count if task.retry_count < task.max_retries else 0  # a new round
+    tries = tried + 1
+    if tries < task.max_retries:
+        wait = FIRST_RETRY * 4**tried * spread(task.page_id)
+        return Schedule("pending", max(wait, retry_after), tries, rounds=task.rounds)
+    rounds = min(task.rounds + 1, MAX_ROUNDS)
+    rests = task.kind == "page" and (not recurs or rounds >= MAX_ROUNDS)
+    due_in = None if rests else max(frequency(task, domain_frequency), retry_after)
+    return Schedule("failed", due_in, task.max_retries, rounds=rounds)

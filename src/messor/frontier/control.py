@@ -62,8 +62,8 @@ _SET = {
     "pause": "held_due_at = t.due_at, due_at = NULL",
     "resume": "due_at = t.held_due_at, held_due_at = NULL",
     "stop": "due_at = NULL, held_due_at = NULL",
-    "retry": "due_at = messor.clock(), retry_count = 0, held_due_at = NULL",
-    "recrawl": "due_at = messor.clock(), retry_count = 0, held_due_at = NULL",
+    "retry": "due_at = messor.clock(), retry_count = 0, rounds = 0, held_due_at = NULL",
+    "recrawl": "due_at = messor.clock(), retry_count = 0, rounds = 0, held_due_at = NULL",
 }
 # A task that waits for its first attempt needs no retry.
 _ONLY = {"retry": "AND (t.status <> 'pending' OR t.retry_count > 0)"}
@@ -96,6 +96,7 @@ UPDATE messor.lanes l
 REFETCH = f"""
 UPDATE messor.crawl_tasks t
    SET raw_hash = NULL, etag = NULL, last_modified = NULL, wire_tag = NULL, retry_count = 0,
+       rounds = 0,
        status = CASE WHEN t.status IN ({HELD_SQL}) THEN t.status ELSE 'pending' END,
        due_at = CASE WHEN t.status NOT IN ({HELD_SQL}) THEN messor.clock() END,
        held_due_at = CASE WHEN t.status = 'paused' THEN messor.clock() END

@@ -25,7 +25,8 @@ SELECT i.id, coalesce(i.moved_to, i.image_url) AS url, i.page_id, i.moves
   JOIN messor.domains d ON d.id = p.domain_id AND d.status = 'approved' AND d.active
  WHERE i.id > $1 AND i.image_page_id IS NULL AND i.position < $2
    AND (i.refused_at IS NULL OR i.refused_at < (SELECT messor.clock()) - interval '30 days')
-   AND (d.domain = ANY ($3::text[]) OR '*' = ANY ($3::text[]) OR EXISTS (
+   AND (d.domain = ANY ($3::text[]) OR '*' = ANY ($3::text[])
+        OR d.vertical = ANY ($3::text[]) OR EXISTS (
      SELECT FROM messor.organisation_domains o JOIN messor.verticals v ON v.id = o.vertical_id
       WHERE o.domain = d.domain AND v.name = ANY ($3::text[])))
  ORDER BY i.id LIMIT $4

@@ -57,6 +57,7 @@ class CrawlTaskTable(Base):
     __table_args__ = (
         check("status NOT IN ('paused', 'cancelled') OR due_at IS NULL", "crawl_tasks_held"),
         index("crawl_tasks_due", "host_id, priority, due_at", "due_at IS NOT NULL"),
+        index("crawl_tasks_failed", "last_fetched_at, page_id", "status = 'failed'"),
         stored(fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0),
     )
 
@@ -71,7 +72,7 @@ class CrawlTaskTable(Base):
     due_at: Mapped[utc | None]  # NULL: not scheduled
     status: Mapped[str] = column(
         default="'pending'",
-        check="status IN ('pending', 'completed', 'failed', 'paused', 'cancelled')",
+        check="status IN ('pending', 'completed', 'failed', 'skipped', 'paused', 'cancelled')",
     )
     outcome: Mapped[str | None]  # of the last fetch
     retry_count: Mapped[smallint] = column(default="0")
@@ -96,6 +97,10 @@ class CrawlTaskTable(Base):
         bigint | None
     ]  # hash of the last response as sent: equal bytes are not decoded
     waits: Mapped[smallint] = column(default="0")  # consecutive, for a provider
+    next_provider: Mapped[str | None]  # tried first next time, in place of HTTP
+    shell_hash: Mapped[bytes | None]  # of the site's own response that `provider` was needed for
+    rounds: Mapped[smallint] = column(default="0")  # consecutive, that failed for good
+    error_category: Mapped[str | None]  # of the last error
 
 
 class RefusedLinkTable(Base):

@@ -120,7 +120,8 @@ UPDATE messor.domains d SET pages_known = d.pages_known + n.pages
 """
 
 # What a sitemap says about known pages. A date after the last fetch makes the page due, unless it
-# is in the future or within an hour of that fetch; a frequency set for the task itself is kept.
+# is in the future or within an hour of that fetch; a frequency set for the task itself is kept. A
+# page that rests after failures is tried again.
 DATE = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::timestamptz[])
@@ -131,9 +132,11 @@ WITH given AS (
      AND p.sitemap_lastmod IS DISTINCT FROM g.lastmod
   RETURNING p.id, g.lastmod
 ), due AS (
-  UPDATE messor.crawl_tasks t SET due_at = (SELECT messor.clock()) FROM moved m
-   WHERE t.page_id = m.id AND t.status = 'completed' AND t.due_at > (SELECT messor.clock())
-     AND t.crawl_frequency IS NULL AND t.last_fetched_at < m.lastmod
+  UPDATE messor.crawl_tasks t SET due_at = (SELECT messor.clock()), rounds = 0 FROM moved m
+   WHERE t.page_id = m.id AND t.last_fetched_at < m.lastmod
+     AND ((t.status = 'completed' AND t.due_at > (SELECT messor.clock())
+           AND t.crawl_frequency IS NULL)
+          OR (t.status = 'failed' AND t.due_at IS NULL))
      AND m.lastmod <= (SELECT messor.clock())
      AND t.last_fetched_at < (SELECT messor.clock()) - interval '1 hour'
   RETURNING t.host_id

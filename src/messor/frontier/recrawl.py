@@ -1,6 +1,6 @@
 """Recrawl by event: a changed page makes itself, and related pages, due earlier.
 
-A page whose data changed (a price, a stock) is checked again as soon as its bounds allow; pages of
+A page whose data or price changed is checked again as soon as its bounds allow; pages of
 the same section follow within the hour. No page is checked more often than a quarter of the base
 frequency allows, so that pages which change at every check do not trigger each other endlessly; a
 frequency set for the task itself is kept.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from messor.core import clock
 from messor.frontier.cadence import FACTOR
+from messor.politeness import lanes
 from messor.store.database import Connection
 
 SIBLINGS = 20  # pages of a section made due
@@ -31,10 +32,28 @@ UPDATE messor.crawl_tasks t
   JOIN messor.page_snapshots s ON s.id = g.previous_id AND s.data_hash <> g.data_hash
   JOIN messor.pages p ON p.id = g.page_id
   JOIN messor.hosts h ON h.id = p.host_id JOIN messor.domains d ON d.id = h.domain_id
- CROSS JOIN LATERAL (SELECT messor.base_frequency(NULL, d.track_level, d.scrape_frequency_hours)
+ CROSS JOIN LATERAL (SELECT messor.base_frequency(d.track_interval, d.track_level, d.scrape_frequency_hours)
                             AS base) b
  WHERE t.page_id = g.page_id AND t.crawl_frequency IS NULL AND t.due_at IS NOT NULL
 """
+
+# The same for pages whose price changed in their text: extraction knows it after the flush.
+FOLLOW_PRICES = f"""
+WITH sooner AS (
+  UPDATE messor.crawl_tasks t SET due_at = n.due_at
+    FROM (SELECT p.id, (SELECT messor.clock()) + messor.base_frequency(
+                   d.track_interval, d.track_level, d.scrape_frequency_hours) / {FACTOR} AS due_at
+            FROM messor.pages p JOIN messor.hosts h ON h.id = p.host_id
+            JOIN messor.domains d ON d.id = h.domain_id WHERE p.id = ANY ($1::bigint[])) n
+   WHERE t.page_id = n.id AND t.crawl_frequency IS NULL AND t.due_at > n.due_at
+  RETURNING t.host_id, t.due_at
+)
+UPDATE messor.lanes l SET due_at = least(l.due_at, s.due_at),
+       claim_at = CASE WHEN l.worker_id IS NULL
+                       THEN greatest(l.ready_at, least(l.due_at, s.due_at)) ELSE l.claim_at END
+  FROM (SELECT host_id, min(due_at) AS due_at FROM sooner GROUP BY 1) s WHERE l.host_id = s.host_id
+"""
+HOSTS_OF = "SELECT DISTINCT host_id FROM messor.pages WHERE id = ANY ($1::bigint[])"
 
 # The next tasks of the host by priority and time, served by the index of due tasks; pages are not
 # indexed by path. Pages near the start page and listed ones represent popular ones.
@@ -46,7 +65,7 @@ UPDATE messor.crawl_tasks t
              ORDER BY n.priority, p.depth, p.sitemap_lastmod IS NULL, n.page_id) AS place
       FROM unnest($1::bigint[], $2::text[]) AS g (host_id, section)
       JOIN messor.hosts h ON h.id = g.host_id JOIN messor.domains d ON d.id = h.domain_id
-     CROSS JOIN LATERAL (SELECT messor.base_frequency(NULL, d.track_level, d.scrape_frequency_hours)
+     CROSS JOIN LATERAL (SELECT messor.base_frequency(d.track_interval, d.track_level, d.scrape_frequency_hours)
                                 AS base) b
      CROSS JOIN generate_series(1, 10) AS rank (priority)
      CROSS JOIN LATERAL (
@@ -59,6 +78,16 @@ UPDATE messor.crawl_tasks t
        AND n.last_fetched_at < (SELECT messor.clock()) - b.base / {FACTOR}) c
  WHERE t.page_id = c.page_id AND c.place <= {SIBLINGS}
 """
+
+
+async def follow_prices(connection: Connection, page_ids: Sequence[int]) -> None:
+    """Check pages again soon whose price changed, wherever the page states it."""
+    if page_ids:
+        hosts = await connection.fetch(HOSTS_OF, page_ids)
+        await lanes.lock(
+            connection, [row["host_id"] for row in hosts]
+        )  # before tasks, as in a flush
+        await connection.execute(FOLLOW_PRICES, page_ids)
 
 
 @dataclass(frozen=True, slots=True)

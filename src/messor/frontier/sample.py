@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from messor.frontier.categories import FORMAL, HOME, is_language
 from messor.frontier.depth import UNKNOWN_DEPTH
@@ -54,12 +55,22 @@ class SampleCandidate:
     lastmod: datetime | None = None
 
 
+class PageOrigin(StrEnum):
+    """How a page came to be read; the words beside it are for people."""
+
+    HOMEPAGE = "homepage"
+    REQUESTED = "requested"
+    REDIRECT = "redirect"  # another page that was read redirects to it
+    SAMPLED = "sampled"
+
+
 @dataclass(frozen=True, slots=True)
 class SampledPage:
     """A page to read, and why it was chosen, in a few words."""
 
     candidate: SampleCandidate
     reason: str
+    origin: PageOrigin = PageOrigin.SAMPLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ def sample(candidates: Sequence[SampleCandidate], limit: int, year: int) -> list
     if not pages or limit <= 0:
         return []
     home = min(pages, key=_home_rank)
-    chosen = [SampledPage(home.candidate, _home_reason(home))]
+    chosen = [_home(home)]
     language = _main_language(home, pages)
     ranked = sorted((page for page in pages if page is not home), key=_rank)
     own = [page for page in ranked if page.language in (language, home.language)]
@@ -88,7 +99,7 @@ def sample(candidates: Sequence[SampleCandidate], limit: int, year: int) -> list
     foreign = [page for page in ranked if page.language not in (language, home.language)]
     translations = _one_each(page for page in foreign if page.core not in shown)
     seeds = [page for page in own if page.candidate.found_by == "seed"]
-    chosen += [SampledPage(page.candidate, "asked for") for page in seeds]
+    chosen += [SampledPage(page.candidate, "asked for", PageOrigin.REQUESTED) for page in seeds]
     chosen += _in_turn([page for page in own if page.candidate.found_by != "seed"])
     chosen += _in_turn(translations)
     return chosen[:limit]
@@ -144,8 +155,10 @@ def _home_rank(page: _Page) -> tuple[bool, bool, bool, int, int, str]:
     )
 
 
-def _home_reason(home: _Page) -> str:
-    return "homepage" if home.category == HOME or home.url.path == "/" else "nearest page"
+def _home(home: _Page) -> SampledPage:
+    if home.category == HOME or home.url.path == "/":
+        return SampledPage(home.candidate, "homepage", PageOrigin.HOMEPAGE)
+    return SampledPage(home.candidate, "nearest page")
 
 
 def _main_language(home: _Page, pages: Sequence[_Page]) -> str:

@@ -15,23 +15,29 @@ from messor.errors import NotFoundError
 from messor.frontier import cadence, scans
 from messor.frontier.cadence import CrawlFrequency
 from messor.frontier.scans import FOUND_ORDER, FrontierFilter
+from messor.frontier.tasks import seconds_of
 from messor.store.listing import Listing, Position, Source, where
 
 SPARE = 200  # tasks read in full beyond those wanted, as the view may exclude some
 
-TaskStatus = Literal["pending", "completed", "failed", "paused", "cancelled", "queued", "crawling"]
+TaskStatus = Literal[
+    "pending", "queued", "crawling", "downloaded", "parsing", "completed", "failed", "skipped",
+    "paused", "cancelled",
+]  # fmt: skip
 
 # The state of selected rows comes from the view, whose clock prevents the planner from inlining
 # it.
 BY_ID = """
 SELECT t.page_id, d.domain, t.url, t.kind, t.status, t.outcome, t.priority, t.retry_count,
        t.max_retries, t.scheduled_at, t.next_crawl_at, t.last_crawled_at, t.completed_at,
-       t.crawl_frequency, t.track_level, t.scrape_frequency_hours, t.history, t.last_http_status,
-       t.refusal, t.error_message
+       t.crawl_frequency, t.track_level, d.track_interval, t.scrape_frequency_hours, t.history, t.last_http_status,
+       t.refusal, t.error_message, k.next_provider, t.error_category, t.rounds
   FROM messor.crawl_task_status t JOIN messor.domains d ON d.id = t.domain_id
+  JOIN messor.crawl_tasks k ON k.page_id = t.page_id
  WHERE t.page_id = ANY ($1::bigint[]) ORDER BY t.page_id
 """
 _DUE = "k.due_at <= (SELECT messor.clock())"
+_UNREAD = "(ARRAY(SELECT q.page_id FROM messor.extraction_due q WHERE q.cause = 'page'))"
 _LEASED = "(ARRAY(SELECT l.host_id FROM messor.lanes l WHERE l.worker_id IS NOT NULL))"
 _HALTED = """(ARRAY(SELECT h.id FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id
                      WHERE NOT d.active))"""
@@ -47,8 +53,11 @@ class TaskFilter(FrontierFilter):
             "crawling": f"{_DUE} AND k.host_id = ANY {_LEASED}",
             "paused": f"k.status = 'paused' OR k.host_id = ANY {_HALTED}",
             "pending": "k.status = 'pending'",
+            "downloaded": f"k.status = 'completed' AND k.page_id = ANY {_UNREAD}",
+            "parsing": f"k.status = 'completed' AND k.page_id = ANY {_UNREAD}",
             "completed": "k.status = 'completed'",
             "failed": "k.status = 'failed'",
+            "skipped": "k.status = 'skipped'",
             "cancelled": "k.status = 'cancelled'",
         },
         "Status",
@@ -74,34 +83,65 @@ class KnownTask:
     completed_at: datetime | None
     crawl_frequency: timedelta | None
     track_level: str | None
+    track_interval: timedelta | None
     scrape_frequency_hours: int | None
     history: int  # one bit per check, set where it found a change
     last_http_status: int | None
     refusal: str | None
     error_message: str | None
+    next_provider: str | None  # tried first next time, in place of HTTP
+    error_category: str | None
+    rounds: int  # consecutive, that failed for good
     rhythm: str  # how often it is crawled, and why
+    skip: dict[str, Any] | None  # why it was skipped: the rule, and what robots.txt decided
 
     @property
     def frequency(self) -> CrawlFrequency:
         return _frequency(
-            self.crawl_frequency, self.track_level, self.scrape_frequency_hours, self.history
+            self.crawl_frequency,
+            self.track_level,
+            self.scrape_frequency_hours,
+            self.history,
+            self.track_interval,
         )
 
 
 def _frequency(
-    own: timedelta | None, track_level: str | None, hours: int | None, history: int
+    own: timedelta | None,
+    track_level: str | None,
+    hours: int | None,
+    history: int,
+    track_interval: timedelta | None,
 ) -> CrawlFrequency:
     return CrawlFrequency(
-        own.total_seconds() if own is not None else None,
+        seconds_of(own),
         track_level,
         hours * cadence.HOUR if hours else None,
         history,
+        seconds_of(track_interval),
     )
 
 
 def _task(row: Mapping[str, Any]) -> KnownTask:
-    names = ("crawl_frequency", "track_level", "scrape_frequency_hours", "history")
-    return KnownTask(**row, rhythm=cadence.explain(_frequency(*(row[name] for name in names))))
+    names = (
+        "crawl_frequency",
+        "track_level",
+        "scrape_frequency_hours",
+        "history",
+        "track_interval",
+    )
+    rhythm = cadence.explain(_frequency(*(row[name] for name in names)))
+    return KnownTask(**row, rhythm=rhythm, skip=_skip(row["status"], row["refusal"]))
+
+
+def _skip(status: str, refusal: str | None) -> dict[str, Any] | None:
+    """The refusal of a skipped task as JSON, in the shape of the AMI specification, section 3.2."""
+    if status != "skipped" or refusal is None:
+        return None
+    rule, _, reason = refusal.partition(": ")
+    if rule == "robots":
+        return {"skip_reason": rule, "robots_decision": {"allowed": False, "reason": reason}}
+    return {"skip_reason": rule, "reason": reason}
 
 
 async def _read(

@@ -37,8 +37,9 @@ TRACK_LEVELS = {"A": DAY, "B": 7 * DAY, "C": 30 * DAY, "D": 91 * DAY}
 DUE = """
 SELECT t.page_id, t.host_id, t.kind, t.priority, p.url, p.depth, p.hops, t.retry_count,
        t.max_retries, t.crawl_frequency, t.outcome, t.snapshot_id, t.raw_hash, t.etag,
-       t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level, t.wire_tag,
-       p.found_by = 'manual' AS is_named, t.waits, d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
+       t.last_modified, t.refusal, t.provider, t.deaths, t.history, d.track_level, d.track_interval, t.wire_tag,
+       p.found_by = 'manual' AS is_named, t.waits, t.next_provider, t.shell_hash, t.rounds,
+       d.scrape_frequency_hours, t.due_at, (SELECT messor.clock()) AS now,
        p.sitemap_lastmod IS NOT NULL OR p.found_by = 'sitemap' AS listed
   FROM unnest($1::bigint[]) AS lane (host_id)
   JOIN messor.hosts h ON h.id = lane.host_id JOIN messor.domains d ON d.id = h.domain_id
@@ -68,7 +69,7 @@ WITH page AS (
      SET due_at = CASE WHEN messor.crawl_tasks.status <> 'paused' THEN messor.clock() END,
          held_due_at = CASE WHEN messor.crawl_tasks.status = 'paused' THEN messor.clock() END,
          status = CASE WHEN messor.crawl_tasks.status = 'paused' THEN 'paused' ELSE 'pending' END,
-         priority = excluded.priority, retry_count = 0
+         priority = excluded.priority, retry_count = 0, rounds = 0
   RETURNING page_id, host_id, due_at
 ), lane AS (
   UPDATE messor.lanes l SET due_at = least(l.due_at, t.due_at),
@@ -84,7 +85,8 @@ SELECT page_id FROM task
 # beyond the domain's depth that only a run reached.
 RECRAWL = f"""
 WITH due AS (
-  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0
+  UPDATE messor.crawl_tasks t SET due_at = messor.clock(), status = 'pending', retry_count = 0,
+         rounds = 0
     FROM messor.hosts h
    WHERE h.id = t.host_id AND ($1::uuid[] IS NULL OR h.domain_id = ANY ($1))
      AND t.kind = 'page' AND t.status NOT IN ({HELD_SQL}) AND NOT ({BEYOND_SQL})
@@ -142,9 +144,13 @@ class Task:
     deaths: int = 0  # workers it crashed
     history: int = 1  # see frontier.cadence
     track_level: str | None = None  # of its domain
+    track_interval: timedelta | None = None  # of the level, if its vertical has its own
     wire_tag: int | None = None  # of the bytes of its last good response, see fetch.wire
     is_named: bool = False  # requested by a person
     waits: int = 0  # consecutive, for a provider that was not available
+    next_provider: str | None = None  # tried first, in place of HTTP
+    shell_hash: bytes | None = None  # of the response that `provider` was needed for
+    rounds: int = 0  # consecutive, that failed for good
     turns: tuple[RunTask, ...] = ()  # its part in open runs
 
     @property
@@ -156,16 +162,28 @@ class Task:
         """Do this task for runs; following a page needs its links, so it is fetched unconditionally."""
         self.turns = turns
         if self.ahead > 0:
-            self.etag = self.last_modified = self.wire_tag = self.raw_hash = None
+            self.etag = self.last_modified = self.wire_tag = None
+            self.raw_hash = self.shell_hash = None
 
 
 FIELDS = len(Task.__slots__) - 1  # validators loaded with it
 
 
-def base_frequency(own: float | None, track_level: str | None, domain: float | None) -> float:
+def seconds_of(interval: timedelta | None) -> float | None:
+    return None if interval is None else interval.total_seconds()
+
+
+def base_frequency(
+    own: float | None,
+    track_level: str | None,
+    domain: float | None,
+    track_interval: float | None = None,
+) -> float:
     """Seconds between two crawls: the first that is set; `messor.base_frequency` in SQL."""
     if own is not None:
         return own
+    if track_level is not None and track_interval is not None:
+        return track_interval
     if track_level is not None:
         return TRACK_LEVELS[track_level]
     return domain or DAY
@@ -206,9 +224,10 @@ def _lateness(row: Record) -> float:
         return 0.0
     own, hours = row["crawl_frequency"], row["scrape_frequency_hours"]
     return overdue / base_frequency(
-        own.total_seconds() if own is not None else None,
+        seconds_of(own),
         row["track_level"],
         hours * 3600.0 if hours else None,
+        seconds_of(row["track_interval"]),
     )
 
 

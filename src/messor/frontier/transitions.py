@@ -1,8 +1,8 @@
 """The statuses of crawl tasks, and which may follow which.
 
-Five are stored: pending, completed, failed, paused, cancelled. Queued and crawling are derived
-from the lane's lease in the view `crawl_task_status`; downloaded and parsing occur between two
-flushes and never reach a table. Every statement that changes a status takes its permitted starting
+Six are stored: pending, completed, failed, skipped, paused, cancelled. The view `crawl_task_status`
+derives the others: queued and crawling from the lane's lease, downloaded while new content waits to
+be extracted, parsing while it is. Every statement that changes a status takes its permitted starting
 statuses from here.
 """
 
@@ -11,14 +11,15 @@ from __future__ import annotations
 from messor.errors import ConflictError
 
 TRANSITIONS = {
-    "pending": {"pending", "completed", "failed", "paused", "cancelled"},
-    "completed": {"pending", "completed", "failed", "paused", "cancelled"},
-    "failed": {"pending", "completed", "failed", "paused", "cancelled"},
+    "pending": {"pending", "completed", "failed", "skipped", "paused", "cancelled"},
+    "completed": {"pending", "completed", "failed", "skipped", "paused", "cancelled"},
+    "failed": {"pending", "completed", "failed", "skipped", "paused", "cancelled"},
+    "skipped": {"pending", "completed", "failed", "skipped", "paused", "cancelled"},
     "paused": {"pending", "cancelled"},  # a fetch in progress does not resume a task
     "cancelled": {"pending"},  # until it is requested again
 }
 STORED = frozenset(TRANSITIONS)
-DERIVED = frozenset({"queued", "crawling"})
+DERIVED = frozenset({"queued", "crawling", "downloaded", "parsing"})
 
 # What people do to tasks, and the resulting status.
 ACTS = {
@@ -32,7 +33,7 @@ ACTS = {
 _STARTS = {
     "resume": {"paused"},
     "retry": {"pending", "failed", "cancelled"},
-    "recrawl": {"pending", "completed", "failed"},
+    "recrawl": {"pending", "completed", "failed", "skipped"},
 }
 
 

@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "backfill", "block_policy", "decisions", "erasure", "intake", "preflight", "promotion",
-    "purges", "rest",
+    "backfill", "block_policy", "decisions", "domain_terms", "domain_vertical", "erasure", "intake", "notices",
+    "preflight", "promotion", "purges", "rest",
 )  # fmt: skip

@@ -39,7 +39,15 @@ UPDATE messor.lanes l SET ready_at = s.ready_at, due_at = messor.clock(), claim_
 async def approve(connection: Connection, domain: Domain, *, actor: str) -> Domain:
     """Approve a domain and add its start page to the frontier."""
     await erasure.bar_erased(connection, domain)
-    domain = await domains.move(connection, domain, "approved", actor=actor)
+    domain = await domains.move(
+        connection,
+        domain,
+        "approved",
+        actor=actor,
+        start_url=domain.base_url,
+        max_depth=domain.max_crawl_depth,
+        rate_limit=domain.crawl_delay_seconds,
+    )
     base = parse(domain.base_url)
     assert base is not None
     await plant(connection, domain, base, found_by="seed")

@@ -1,7 +1,7 @@
 """Block policy of domains: set by their verticals unless a person set it.
 
-A domain belongs to a vertical through an organisation that owns it, or through candidates found
-there. Where several verticals set a policy, one `respect` is enough.
+A domain belongs to a vertical by submission or approval, through an organisation that owns it, or
+through candidates found there. Where several verticals set a policy, one `respect` is enough.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ WITH said AS (
   SELECT domain, max(on_block) AS on_block FROM (
     SELECT o.domain, v.on_block FROM messor.organisation_domains o
       JOIN messor.verticals v ON v.id = o.vertical_id
+     UNION ALL
+    SELECT a.domain, v.on_block FROM messor.domains a JOIN messor.verticals v ON v.name = a.vertical
      UNION ALL
     SELECT c.domain, v.on_block FROM messor.candidates c JOIN messor.verticals v ON v.id = c.vertical_id
      WHERE c.status NOT IN ('SKIPPED_LOW_CONFIDENCE', 'REJECTED')) w

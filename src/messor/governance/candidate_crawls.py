@@ -45,7 +45,7 @@ UPDATE messor.candidates
 # Candidates whose page reached a final state. A task that waits for its turn, a retry or extraction
 # is skipped; requesting it made it pending, so any other state was reached since.
 _UNDER_WAY = """
-SELECT c.id, t.outcome, coalesce(t.error_message, t.refusal) AS said, t.last_status, p.url, f.final_url
+SELECT c.id, t.outcome, coalesce(t.error_message, t.refusal) AS message, t.last_status, p.url, f.final_url
   FROM messor.candidates c LEFT JOIN messor.pages p ON p.id = c.page_id
   LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
   LEFT JOIN messor.extractions x ON x.page_id = c.page_id
@@ -59,7 +59,7 @@ SELECT c.id, t.outcome, coalesce(t.error_message, t.refusal) AS said, t.last_sta
 READ = _UNDER_WAY.format(condition="t.snapshot_id IS NOT NULL AND x.snapshot_id IS NOT NULL")
 # Unread: the page is gone, has no good content, or nothing could be extracted.
 UNREAD = _UNDER_WAY.format(
-    condition="""(t.page_id IS NULL OR t.status IN ('completed', 'failed', 'cancelled'))
+    condition="""(t.page_id IS NULL OR t.status IN ('completed', 'failed', 'skipped', 'cancelled'))
    AND (t.snapshot_id IS NULL OR x.snapshot_id IS NULL)"""
 )
 TARGET = """
@@ -134,15 +134,15 @@ def _obstacle(row: Any) -> str:
     if outcome in ("ok", "unchanged"):
         return "The page was crawled, but nothing could be extracted from it."
     status = f" with status {row['last_status']}" if row["last_status"] else ""
-    message = f": {row['said']}" if row["said"] else ""
+    message = f": {row['message']}" if row["message"] else ""
     return f"The page was not read; the outcome is {outcome}{status}{message}."
 
 
 async def _fail(
-    connection: Connection, candidate: Candidate, said: str, outcome: str | None = None
+    connection: Connection, candidate: Candidate, message: str, outcome: str | None = None
 ) -> None:
     """Store the reason, and back off as for a domain with that many failures."""
-    note = checked(said[:MAX_REASON], "note", MAX_REASON) or "The page was not read."
+    note = checked(message[:MAX_REASON], "note", MAX_REASON) or "The page was not read."
     await connection.execute(FAILED, candidate.id, note, back_off(candidate.crawl_failures + 1))
     data = {"candidate": str(candidate.id), "url": candidate.url, "reason": note}
     await record(

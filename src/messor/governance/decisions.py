@@ -7,23 +7,20 @@ decision taken since. `decide_many` applies one act to many domains, each in its
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from messor.core.plurals import counted
 from messor.errors import ConflictError, MessorError
-from messor.governance import admission, erasure, intake, purges
+from messor.governance import admission, domain_vertical, erasure, intake, notices, purges
+from messor.governance.notices import OFF, Notices
 from messor.governance.purges import Holdings
-from messor.ledger.events import Event, record
+from messor.mail.outbox import Mail
 from messor.politeness import lanes, prospects
 from messor.registry import domains, notes, processing, submissions
 from messor.registry.domains import Domain, overtaken
 from messor.store.database import Connection, Database
 
 STARTED = "Crawling started. Check back in a few minutes."
-NOTICE_TAKERS = """
-SELECT count(*) FROM messor.webhooks
- WHERE is_active AND (types = '{}' OR 'submitter.notice' = ANY (types))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +30,9 @@ class Decided:
     domain: Domain
     message: str
     holdings: Holdings | None = None  # stored content that may be purged now
+    to_send: tuple[
+        Mail, ...
+    ] = ()  # notices that a person has to send: no mail server is configured
 
 
 async def started(source: Connection | Database, going: str = STARTED) -> str:
@@ -46,19 +46,6 @@ def _waited(urls: int) -> str:
     if urls == 0:
         return ""
     return f" {counted(urls, 'submitted URL')} {'is' if urls == 1 else 'are'} crawled with it."
-
-
-async def _notified(connection: Connection) -> str:
-    """Message about who delivers the notice to the submitter: Messor itself sends no mail."""
-    takers: int = await connection.fetchval(NOTICE_TAKERS)
-    if takers:
-        hooks = counted(takers, "webhook")
-        has = "has" if takers == 1 else "have"
-        return f"The notice for its submitter goes to {hooks}, which {has} to deliver it."
-    return (
-        "Its submitter was not notified: the notice is recorded as the event submitter.notice, "
-        "but no webhook receives it. Add one: messor webhooks add URL --type submitter.notice"
-    )
 
 
 Act = Callable[[Connection, str], Awaitable[Decided]]
@@ -76,17 +63,35 @@ class BulkResult:
 
 
 async def approve(
-    connection: Connection, name: str, *, actor: str, seen: str | None = None
+    connection: Connection,
+    name: str,
+    *,
+    actor: str,
+    vertical: str | None = None,
+    notify: bool = True,
+    told: Notices = OFF,
+    seen: str | None = None,
 ) -> Decided:
-    """Approve a domain: its start page and waiting URLs become due now."""
+    """Approve a domain: its start page and waiting URLs become due now; its submitters are told.
+
+    Without `vertical` it keeps that of its submission; an empty one clears it.
+    """
     domain = await locked(connection, name, seen)
+    if vertical is not None:
+        domain = await domain_vertical.assign(connection, domain, vertical, actor=actor)
     await erasure.bar_erased(connection, domain)
     domain = await admission.approve(connection, domain, actor=actor)
     if domain.processing == "discovered":
         domain = await processing.begin(connection, domain, actor=actor)
     urls = await intake.take_waiting(connection, domain, actor=actor)
-    message = f"{domain.domain} is approved.{_waited(urls)} {await started(connection)}"
-    return Decided(domain, message)
+    going = f"{await started(connection)}{await domain_vertical.sentence(connection, domain)}"
+    message = f"{domain.domain} is approved.{_waited(urls)} {going}"
+    if not notify:
+        return Decided(domain, message)
+    mails = await notices.tell(connection, told, domain, "domain_approved", actor=actor)
+    if mails:
+        message = f"{message} {await notices.sentence(connection, mails)}"
+    return Decided(domain, message, to_send=_manual(mails))
 
 
 async def reject(
@@ -96,15 +101,19 @@ async def reject(
     actor: str,
     reason: str,
     notify: bool = False,
+    told: Notices = OFF,
     seen: str | None = None,
 ) -> Decided:
     """Reject a domain; `notify` sends its submitters the reason."""
     domain = await locked(connection, name, seen)
     domain = await domains.move(connection, domain, "rejected", actor=actor, reason=reason)
+    message, mails = f"{domain.domain} is rejected.", []
     if notify:
-        await _notify(connection, domain, actor)
-    message = f" {await _notified(connection)}" if notify else ""
-    return await _offer_purge(connection, domain, f"{domain.domain} is rejected.{message}")
+        why = {"reason": domain.rejection_reason or ""}
+        mails = await notices.tell(connection, told, domain, "domain_rejected", actor=actor, **why)
+        message = f"{message} {await notices.sentence(connection, mails)}"
+    decided = await _offer_purge(connection, domain, message)
+    return replace(decided, to_send=_manual(mails))
 
 
 async def suspend(
@@ -211,18 +220,8 @@ async def locked(connection: Connection, name: str, seen: str | None = None) -> 
     return domain
 
 
-async def _notify(connection: Connection, domain: Domain, actor: str) -> None:
-    """Record an event for the sender of notices, who looks up the addresses.
-
-    The ledger stores none.
-    """
-    data = {
-        "notice": "domain_rejected",
-        "submitted_by": domain.submitted_by,
-        "submitter_type": domain.submitter_type,
-        "reason": domain.rejection_reason,
-    }
-    await record(connection, [Event("submitter.notice", actor, domain.id, data=data)])
+def _manual(mails: Sequence[Mail]) -> tuple[Mail, ...]:
+    return tuple(mail for mail in mails if mail.state == "manual")
 
 
 async def _offer_purge(connection: Connection, domain: Domain, message: str) -> Decided:

@@ -48,6 +48,7 @@ FORGET_WAITING = "DELETE FROM messor.submitted_urls WHERE url_hash = $1"
 CLEAN_DOMAIN = """
 WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1),
      urls AS (DELETE FROM messor.submitted_urls WHERE domain_id = $1),
+     mails AS (DELETE FROM messor.mails WHERE domain_id = $1),
      notes AS (DELETE FROM messor.domain_notes WHERE domain_id = $1),
      looks AS (DELETE FROM messor.preflights WHERE domain_id = $1),
      facts AS (UPDATE messor.events SET data = data - '{context,url,title,note}'::text[]
@@ -87,13 +88,14 @@ PEOPLE = (
     ("relevance_models", "trained_by"),
     ("candidates", "assigned_to"),
     ("candidates", "reviewed_by"),
+    ("keywords", "tier_set_by"),
     ("crawl_runs", "started_by"),
     ("discovery_sessions", "started_by"),
     ("domain_classes", "decided_by"),
     ("organisations", "created_by"),
     ("verticals", "applied_by"),
     ("vertical_versions", "applied_by"),
-    ("corrections", "said_by"),
+    ("corrections", "corrected_by"),
     ("rankings", "learnt_by"),
     ("parser_pins", "pinned_by"),
     ("parser_trials", "started_by"),
@@ -104,6 +106,8 @@ PEOPLE = (
     ("traffic_halts", "halted_by"),
     ("traffic_halts", "lifted_by"),
     ("webhooks", "created_by"),
+    ("watches", "created_by"),
+    ("exports", "requested_by"),
     ("members", "created_by"),
     ("one_time_links", "created_by"),
     ("api_keys", "created_by"),
@@ -116,10 +120,13 @@ UPDATE messor.{table} SET {column} = 'erased-' || left($1, 12)
 """
 FORGET_CONTACT = """
 UPDATE messor.domain_submissions SET contact = NULL,
-       submitted_by = CASE WHEN submitter_type = 'public_user' THEN 'erased-' || left($1, 12)
+       submitted_by = CASE WHEN submitter_type = 'public_user' AND submitted_by NOT LIKE 'member:%'
+                           THEN 'erased-' || left($1, 12)
                            ELSE submitted_by END
  WHERE messor.person_key(contact) = $1
 """
+FORGET_MAILS = "DELETE FROM messor.mails WHERE messor.person_key(recipient) = $1"
+FORGET_WATCHES = "DELETE FROM messor.watches WHERE messor.person_key(recipient) = $1"
 FORGET_NAMES = """
 UPDATE messor.events SET data = data - 'submitted_by' WHERE messor.person_key(data ->> 'submitted_by') = $1
 """
@@ -259,4 +266,6 @@ async def _forget_person(connection: Connection, key: str) -> None:
     for table, column in PEOPLE:
         await connection.execute(RENAME.format(table=table, column=column), key)
     await connection.execute(FORGET_CONTACT, key)
+    await connection.execute(FORGET_MAILS, key)
+    await connection.execute(FORGET_WATCHES, key)
     await connection.execute(FORGET_NAMES, key)

@@ -6,13 +6,13 @@ opened by a member, or by anyone where the domain is trusted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from messor.core.plurals import counted
 from messor.errors import ConflictError, UsageError
 from messor.frontier import tasks
-from messor.governance import admission, preflight
+from messor.governance import admission, domain_vertical, preflight
 from messor.ledger.events import Event, record
 from messor.politeness import prospects
 from messor.registry import domains, notes, submissions
@@ -39,6 +39,7 @@ class SubmittedUrl:
     domain: Domain | None  # None if the domain was never submitted
     page_id: int | None = None
     asks: Literal["submit", "context", "rescrape"] | None = None  # offered to the person
+    token: str | None = None  # of the status page of its domain's submission, if one was stored
 
 
 async def submit_domain(
@@ -48,18 +49,26 @@ async def submit_domain(
     *,
     context: str | None = None,
     max_crawl_depth: int = 3,
+    delay: float | None = None,
+    vertical: str | None = None,
     look: bool | None = None,
 ) -> Submitted:
-    """Submit a domain.
+    """Submit a domain, with the name of the vertical it is for, if any.
 
     A member's submission gets a pre-flight at once, a public one when a reviewer opens it; `look`
     overrides this.
     """
     submission = Submission.understand(text)
     result = await submissions.ask(
-        connection, submission, asker, context=context, max_crawl_depth=max_crawl_depth
+        connection,
+        submission,
+        asker,
+        context=context,
+        max_crawl_depth=max_crawl_depth,
+        delay=delay,
+        vertical=await domain_vertical.check_applied(connection, vertical),
     )
-    if result.taken and (asker.submitter_type != "public_user" if look is None else look):
+    if result.taken and (not asker.is_anonymous if look is None else look):
         await preflight.request_preflight(connection, result.domain, actor=asker.actor)
     return result
 
@@ -87,6 +96,7 @@ async def submit_url(
     asker: Submitter,
     *,
     context: str | None = None,
+    vertical: str | None = None,
     submit: bool = False,
     look: bool | None = None,
 ) -> SubmittedUrl:
@@ -103,12 +113,15 @@ async def submit_url(
     if domain is None or domain.status == "rejected":
         if not submit:
             return _offer(submission, url, domain)
-        result = await submit_domain(connection, url.href, asker, context=context, look=look)
+        result = await submit_domain(
+            connection, url.href, asker, context=context, vertical=vertical, look=look
+        )
         if not result.taken:
             return SubmittedUrl(
                 "refused", url.href, result.message, result.domain, asks=result.asks
             )
-        return await _remember(connection, result.domain, url, asker)
+        remembered = await _remember(connection, result.domain, url, asker)
+        return replace(remembered, token=result.token)
     if domain.status == "pending_review":
         return await _remember(connection, domain, url, asker)
     if domain.status != "approved":
@@ -143,9 +156,8 @@ async def _remember(
 async def _crawl(
     connection: Connection, domain: Domain, url: Url, asker: Submitter
 ) -> SubmittedUrl:
-    public = asker.submitter_type == "public_user"
     known_host = await connection.fetchval(KNOWN_HOST, url.authority, domain.id)
-    if public and not domain.is_trusted_domain and not known_host:
+    if asker.is_anonymous and not domain.is_trusted_domain and not known_host:
         await submissions.remember(connection, domain, url, asker)
         if domain.review_reason is None:
             reason = "URLs on unknown hosts await review"

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
 
-from messor.fetch.content_decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.content_decoding import BadEncodingError, BodyTooLargeError, decode_content
 from messor.fetch.outcome import is_html
 from messor.imports.originals import Originals
 from messor.imports.saved import Damage, Items, PassedOver, SavedPage, Unreadable, parse_time
@@ -150,7 +150,7 @@ def _read_page(
     payload = body
     try:
         body = _unpack(headers, body, cap)
-    except (TooLargeError, BadEncodingError) as error:
+    except (BodyTooLargeError, BadEncodingError) as error:
         return Unreadable(name, str(error), record.url)
     if not is_html(content_type, body):
         return PassedOver()
@@ -216,7 +216,7 @@ def _unpack(headers: Headers, body: bytes, cap: int) -> bytes:
     if is_html(None, body):
         encoding = ""
     if len(body) > cap:
-        raise TooLargeError(f"the page is larger than {cap} bytes")
+        raise BodyTooLargeError(f"the page is larger than {cap} bytes")
     return decode_content(body, encoding, cap).body
 
 

@@ -12,4 +12,4 @@ from messor.ingest.result import Ingestion
 __all__ = ["IngestRequest", "Ingestion", "Mode", "Progress", "ingest"]
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("hindsight", "ingest", "queries", "request", "result")
+PUBLIC: tuple[str, ...] = ("hindsight", "ingest", "queries", "request", "result", "versions")

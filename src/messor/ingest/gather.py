@@ -13,7 +13,11 @@ from messor.ingest.guidance import unreachable
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
 from messor.ingest.run import IngestionRun, PlannedPage, retry_until_available
 from messor.ingest.tiles import UsedPage
+from messor.records import queries
+from messor.records.queries import PageRecord
 from messor.store.database import Database
+
+MAX_RECORDS = 5_000  # of a run
 
 # Good content, or what was fetched in its place during the run.
 CONTENTS = """
@@ -67,6 +71,14 @@ async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage
         if page.result is PlannedPageResult.USED and row is not None:
             used.append(_content(planned, page, row))
     return pages, used
+
+
+async def records_of(run: IngestionRun, used: Sequence[UsedPage]) -> list[PageRecord]:
+    """The records that the used pages state."""
+    page_ids = [page.page_id for page in used]
+    return await retry_until_available(
+        lambda: queries.of_pages(run.database, page_ids, MAX_RECORDS)
+    )
 
 
 def _page(planned: PlannedPage, row: Any) -> IngestedPage:

@@ -8,7 +8,6 @@ from messor.ingest.page_requests import LOCK_DOMAIN
 from messor.ingest.request import CheckedRequest
 from messor.registry import domains, submissions
 from messor.registry.domains import Domain
-from messor.registry.submissions import Submitter
 from messor.store.database import Connection
 
 # Approval adds the start page to the frontier; here the plan decides what is fetched.
@@ -30,6 +29,7 @@ async def admit(connection: Connection, checked: CheckedRequest) -> Domain:
         checked.submission,
         actor=request.actor,
         submitter_type=request.submitter_type,
+        submitted_by=request.submitter.submitted_by,
         context=f"Requested by an ingestion in {checked.mode} mode: {checked.url.href}",
     )
     await connection.execute(LOCK_DOMAIN, domain.id)
@@ -40,8 +40,7 @@ async def admit(connection: Connection, checked: CheckedRequest) -> Domain:
         await connection.execute(SHELVE, domain.id)
     elif domain.status == "pending_review":
         # Requested now, crawled once the domain is approved.
-        asker = Submitter(request.actor, request.submitter_type)
-        await submissions.remember(connection, domain, checked.url, asker)
+        await submissions.remember(connection, domain, checked.url, request.submitter)
     return domain
 
 

@@ -16,11 +16,20 @@ _MEANING = {
 }
 
 
+INTERRUPTED = (
+    "The run was interrupted before it finished.",
+    "Start it again; pages fetched within a day are taken from the cache.",
+)
+
+
 def guidance_of(
     pages: Sequence[IngestedPage], met: Circumstances, *, out_of_time: bool
 ) -> list[str]:
-    """Messages, most relevant first."""
-    return list(dict.fromkeys(_sentences(pages, met, out_of_time)))
+    """Messages, most relevant first; what to do comes last."""
+    told = dict.fromkeys(_sentences(pages, met, out_of_time))
+    if not any(page.result is PlannedPageResult.USED for page in pages):
+        told |= dict.fromkeys(_advice(pages, met))
+    return list(told)
 
 
 def unreachable(host: str, reason: str, error: str | None) -> str:
@@ -50,6 +59,21 @@ def _sentences(
     if not met.has_worker:
         yield "No worker is running. Start one: messor worker"
     yield from _failures(pages)
+
+
+def _advice(pages: Sequence[IngestedPage], met: Circumstances) -> Iterator[str]:
+    """What to do about a run without content; a blocked one has offers of its own."""
+    results = {page.result for page in pages}
+    if met.friction or met.silenced or met.robots_refused:
+        return
+    if met.unreachable:
+        yield "Check the URL; if it is right, try again later."
+    elif PlannedPageResult.FAILED in results:
+        yield "The site fails on these pages; try again later."
+    elif PlannedPageResult.ABSENT in results:
+        yield "Check the URL, or give existing pages in user_assisted mode."
+    elif PlannedPageResult.UNREACHED in results:
+        yield "No page was fetched before the run ended; run it again."
 
 
 def _failures(pages: Sequence[IngestedPage]) -> Iterator[str]:

@@ -70,6 +70,8 @@ async def guidance(
     """
     if run.outcome in (None, "success"):
         return []
+    if error := (run.evidence or {}).get("error"):
+        return list(error["guidance"])
     rows = await source.fetch(HOSTS, run.id)
     marks: dict[str, Any] = (run.evidence or {}).get("nm_ingest", {})
     met = Circumstances(

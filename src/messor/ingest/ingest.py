@@ -1,17 +1,20 @@
-"""The one call, top to bottom: governance, discovery, plan, fetches, tiles and evidence."""
+"""The one call, top to bottom: governance, discovery, plan, fetches, records, tiles and evidence."""
 
 from __future__ import annotations
 
 from messor.core import clock
+from messor.extraction.extract_now import extract_now
+from messor.frontier.sample import PageOrigin
 from messor.ingest import gather, governance, page_requests, runs
 from messor.ingest.discovery import discover, sources
 from messor.ingest.fetches import fetch
-from messor.ingest.guidance import guidance_of
+from messor.ingest.guidance import INTERRUPTED, guidance_of
+from messor.ingest.offers import offers_of
 from messor.ingest.plan import make_plan
 from messor.ingest.progress import Watch
 from messor.ingest.request import CheckedRequest, IngestRequest
 from messor.ingest.result import Ingestion, PlannedPageResult, RunOutcome, judge
-from messor.ingest.run import IngestionRun, retry_until_available
+from messor.ingest.run import IngestionRun, PageChoice, retry_until_available
 from messor.ingest.tiles import tiles_of
 from messor.ledger.events import Event
 from messor.politeness import traffic
@@ -51,57 +54,70 @@ async def ingest(
             await run.plan(beginnings)
         await fetch(run)
         await run.refresh()
+        await retry_until_available(lambda: extract_now(database, settings, list(run.pages)))
         interrupted = False
     finally:
-        await run.restore(interrupted=interrupted)
+        await run.restore()
+        if interrupted:
+            await _conclude(run, interrupted=True)
     return await _conclude(run)
 
 
 async def _begin(
     database: Database, checked: CheckedRequest, watch: Watch | None
-) -> tuple[IngestionRun, list[tuple[int, str]]]:
+) -> tuple[IngestionRun, list[PageChoice]]:
     """In one transaction: admit the domain, open the run, store its first pages."""
     async with database.transaction() as connection:
         await traffic.require_running(connection)
         domain = await governance.admit(connection, checked)
         if domain.status == "approved" and domain.active:
             key = await runs.open_run(connection, checked, domain)
-            beginnings: dict[int, str] = {}
-            for url, reason in _first_pages(checked):
+            beginnings: dict[int, PageChoice] = {}
+            for url, origin, reason in _first_pages(checked):
                 page_id = await page_requests.add(connection, domain, url)
-                beginnings.setdefault(page_id, reason)
-            await page_requests.open_again(connection, [url for url, _ in _first_pages(checked)])
+                beginnings.setdefault(page_id, PageChoice(page_id, origin, reason))
+            await page_requests.open_again(connection, [url for url, _, _ in _first_pages(checked)])
             run = IngestionRun(database, checked, key, domain, watch)
-            return run, list(beginnings.items())
+            return run, list(beginnings.values())
     governance.check(domain)  # after the submission was committed
     raise AssertionError("a domain that may not be visited has a reason")
 
 
-def _first_pages(checked: CheckedRequest) -> list[tuple[Url, str]]:
+def _first_pages(checked: CheckedRequest) -> list[tuple[Url, PageOrigin, str]]:
+    requested = [checked.url] if checked.terms.discovers else checked.pages
+    pages = [(url, PageOrigin.REQUESTED, "asked for") for url in requested]
     if checked.terms.discovers:
-        return [(checked.home, "homepage"), (checked.url, "asked for")]
-    return [(url, "asked for") for url in checked.pages]
+        pages.insert(0, (checked.home, PageOrigin.HOMEPAGE, "homepage"))
+    return pages
 
 
-async def _conclude(run: IngestionRun) -> Ingestion:
-    """Make tiles and evidence of the results, and store both with the run's end."""
+async def _conclude(run: IngestionRun, *, interrupted: bool = False) -> Ingestion:
+    """Make tiles and evidence of the results, and store both with the run's end.
+
+    An interrupted run has evidence of what it did, and no tiles.
+    """
     pages, used = await gather.pages_of(run)
+    records = await gather.records_of(run, used)
     met = await gather.circumstances_of(run, pages)
-    outcome = judge(pages, met)
+    outcome = RunOutcome.ERROR if interrupted else judge(pages, met)
+    guidance = guidance_of(pages, met, out_of_time=run.out_of_time)
+    url, mode = run.checked.url.href, run.checked.mode.value
     ingestion = Ingestion(
         run.key.trace_id,
         run.checked.slug,
         run.domain.domain,
-        run.checked.url.href,
-        run.checked.mode.value,
+        url,
+        mode,
         outcome,
         await sources(run),
         pages,
-        tiles_of(used),
+        [] if interrupted else tiles_of(used, records),
         met,
         int((clock.now() - run.began) * 1000),
         run.out_of_time,
-        guidance_of(pages, met, out_of_time=run.out_of_time),
+        [*INTERRUPTED, *guidance] if interrupted else guidance,
+        offers_of(outcome, url, mode, met),
+        run.cap if run.is_limited else None,
     )
     await run.transact(lambda connection: _store(connection, run, ingestion))
     run.stage = "done"
@@ -112,7 +128,7 @@ async def _conclude(run: IngestionRun) -> Ingestion:
 async def _store(connection: Connection, run: IngestionRun, ingestion: Ingestion) -> None:
     if ingestion.tiles:
         answered = [page.url for page in ingestion.pages if page.result in _ANSWERED]
-        whole = run.checked.terms.discovers and ingestion.outcome is RunOutcome.SUCCESS
+        whole = run.reads_whole_site and ingestion.outcome is RunOutcome.SUCCESS
         await runs.store_tiles(
             connection, run.key, ingestion.tiles, answered=None if whole else answered
         )

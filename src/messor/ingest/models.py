@@ -75,9 +75,13 @@ class IngestionPageTable(Base):
     run_id: Mapped[bigint] = column(belongs_to("ingestion_runs.id"), key=True)
     page_id: Mapped[bigint] = column(key=True)
     position: Mapped[smallint]
-    reason: Mapped[str]
+    reason: Mapped[str]  # for people
     cached: Mapped[bool] = column(default="false")
     planned_at: Mapped[utc_now | None]  # its cache is judged as it was then
+    origin: Mapped[str] = column(
+        default="'sampled'",
+        check="origin IN ('homepage', 'requested', 'redirect', 'sampled')",
+    )
 
 
 class TileTable(Base):

@@ -43,6 +43,17 @@ WITH page AS (
 SELECT id FROM page
 """
 
+KNOW_SITEMAP = f"""
+WITH page AS (
+  INSERT INTO messor.pages (host_id, url_hash, url, found_by) VALUES ($1, $2, $3, 'robots')
+  ON CONFLICT (host_id, url_hash) DO NOTHING RETURNING id, host_id
+), task AS (
+  INSERT INTO messor.crawl_tasks (page_id, host_id, kind, priority)
+  SELECT id, host_id, 'sitemap', {SITEMAP_PRIORITY} FROM page
+)
+INSERT INTO messor.sitemaps (page_id, host_id) SELECT id, host_id FROM page
+"""
+
 KNOWN_HOST = "SELECT id FROM messor.hosts WHERE host = $1 AND domain_id = $2"
 
 HOSTS_OF = "SELECT DISTINCT host_id FROM messor.crawl_tasks WHERE page_id = ANY ($1::bigint[])"
@@ -108,7 +119,9 @@ SELECT t.page_id, t.host_id, h.host, p.url, p.category, t.outcome, t.last_status
             AND messor.risk_level(greatest(messor.risk_at(h.risk_score, h.risk_at, c.t),
                          messor.risk_at(m.risk_score, m.risk_at, c.t))) = 'critical')
         OR NOT (d.status = 'approved' AND d.active)) AS silent,
-       greatest(l.delay, r.crawl_delay, d.crawl_delay_seconds)::float8 AS delay
+       greatest(l.delay, r.crawl_delay, d.crawl_delay_seconds)::float8 AS delay,
+       greatest(messor.risk_at(h.risk_score, h.risk_at, c.t),
+                messor.risk_at(m.risk_score, m.risk_at, c.t)) AS risk
   FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.hosts h ON h.id = t.host_id JOIN messor.lanes l ON l.host_id = t.host_id
   JOIN messor.domains d ON d.id = h.domain_id
@@ -185,6 +198,7 @@ class PageState:
     location: str | None  # where it redirects
     silent: bool  # its host is closed for longer than the caller waits
     delay: float
+    risk: float  # of its host or its domain's main host, whichever is higher
 
     @property
     def is_cached(self) -> bool:
@@ -215,6 +229,17 @@ async def add(connection: Connection, domain: Domain, url: Url) -> int:
         KNOW, host_id, url_hash(url), url.href, category.name if category else None
     )
     return page_id
+
+
+async def add_sitemap(connection: Connection, host_id: int, url: str) -> None:
+    """A sitemap of a known host, on the frontier but not due."""
+    await connection.execute(KNOW_SITEMAP, host_id, url_hash(url), url)
+
+
+async def wake(connection: Connection, host_ids: Sequence[int], pace: RunPace) -> None:
+    """Have workers do what is due in these lanes, at the run's pace."""
+    await lanes.lock(connection, host_ids)
+    await connection.execute(WAKE, host_ids, pace.delay, MODE_SECONDS, pace.assisted)
 
 
 async def request_pages(connection: Connection, page_ids: Sequence[int], pace: RunPace) -> set[int]:

@@ -9,7 +9,7 @@ from messor.core import clock
 from messor.fetch.outcome import Outcome
 from messor.frontier.categories import categorise
 from messor.frontier.sample import SampleCandidate, sample
-from messor.ingest.run import IngestionRun, retry_until_available
+from messor.ingest.run import IngestionRun, PageChoice, retry_until_available
 from messor.politeness.robots import RobotsCache
 from messor.web.urls import parse
 
@@ -42,15 +42,16 @@ class PlanCandidate:
 
 
 async def make_plan(run: IngestionRun, agent: str) -> None:
-    """Fill the plan up to the mode's cap."""
+    """Fill the plan up to what mode and risk allow."""
     rows = await retry_until_available(
         lambda: run.database.fetch(CANDIDATES, run.domain.id, MAX_CANDIDATES, DEAD_ENDS)
     )
     candidates = await _allowed(run, [_candidate(run, row) for row in rows], agent)
     by_url = {candidate.sampled.url: candidate.page_id for candidate in candidates}
-    cap = run.checked.terms.cap
-    choices = sample([each.sampled for each in candidates], 2 * cap, clock.this_year())
-    await run.plan((by_url[choice.candidate.url], choice.reason) for choice in choices)
+    choices = sample([each.sampled for each in candidates], 2 * run.cap, clock.this_year())
+    await run.plan(
+        PageChoice(by_url[choice.candidate.url], choice.origin, choice.reason) for choice in choices
+    )
 
 
 def _candidate(run: IngestionRun, row: Any) -> PlanCandidate:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from messor.errors import UsageError
 from messor.registry.domains import Submission
+from messor.registry.submissions import Submitter
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
 
@@ -50,6 +52,11 @@ class IngestRequest:
     orbit: str | None = None  # its slug; made from the domain when missing
     may_approve: bool = False  # the actor is a reviewer or an admin
     submitter_type: str = "admin"
+    member_id: UUID | None = None  # the actor's, or of the member whose key it is
+
+    @property
+    def submitter(self) -> Submitter:
+        return Submitter(self.actor, self.submitter_type, member_id=self.member_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from messor.fetch.outcome import Outcome as Fetch
 from messor.ingest.request import POLICY_VERSION
 from messor.ingest.tiles import Tile
 
+MESSAGE_SENTENCES = 2  # of the guidance, in a message
+
 
 class PlannedPageResult(StrEnum):
     """The result of a planned page within its run."""
@@ -35,7 +37,6 @@ class RunOutcome(StrEnum):
 _BY_OUTCOME: dict[str, PlannedPageResult] = {
     Fetch.OK: PlannedPageResult.USED,
     Fetch.UNCHANGED: PlannedPageResult.USED,
-    Fetch.FRICTION: PlannedPageResult.USED,
     Fetch.REDIRECTED: PlannedPageResult.REDIRECTED,
     Fetch.NOT_FOUND: PlannedPageResult.ABSENT,
     Fetch.NOT_HTML: PlannedPageResult.ABSENT,
@@ -104,6 +105,8 @@ class Ingestion:
     duration_ms: int
     out_of_time: bool = False
     guidance: list[str] = field(default_factory=list)
+    offers: list[dict[str, str]] = field(default_factory=list)  # next steps if nothing came
+    limited_to: int | None = None  # pages, because of the domain's risk
 
     @property
     def is_success(self) -> bool:
@@ -111,9 +114,9 @@ class Ingestion:
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """The `nm_ingest` evidence, field by field as specified."""
+        """The `nm_ingest` evidence, field by field as specified; an error explains itself."""
         hits = sum(page.cached for page in self.pages)
-        return {
+        evidence: dict[str, Any] = {
             "traceId": self.trace_id,
             "nm_policyVersion": POLICY_VERSION,
             "nm_ingest": {
@@ -130,9 +133,12 @@ class Ingestion:
                 "durationMs": self.duration_ms,
             },
         }
+        if self.outcome is RunOutcome.ERROR:
+            evidence["error"] = self._error
+        return evidence
 
     def as_response(self) -> dict[str, Any]:
-        """The specified response; a blocked one includes guidance."""
+        """The specified response; one without content says why, and what can be done."""
         response: dict[str, Any] = {
             "success": self.is_success,
             "tiles": [tile.as_json() for tile in self.tiles],
@@ -144,25 +150,19 @@ class Ingestion:
                 "guidance": self.guidance,
                 "offers": self.offers,
             }
+        if self.outcome is RunOutcome.ERROR:
+            response["error"] = self._error
         return response
 
     @property
-    def offers(self) -> list[dict[str, str]]:
-        """Next steps that request no more of the site than it may accept."""
-        assisted = f"messor crawl {self.url} --mode user_assisted --page {self.url}"
-        saved = f"messor import saved-page.html --url {self.url} --approve"
-        return [
-            {
-                "kind": "user_assisted",
-                "text": "Name the pages that matter; only these are requested, slowly.",
-                "command": assisted,
-            },
-            {
-                "kind": "manual_import",
-                "text": "Save pages in your browser and import them; no request is sent to the site.",
-                "command": saved,
-            },
-        ]
+    def message(self) -> str:
+        """Why nothing came, in a sentence or two."""
+        why = " ".join(self.guidance[:MESSAGE_SENTENCES])
+        return f"No content was read from {self.domain}: {why}"
+
+    @property
+    def _error(self) -> dict[str, Any]:
+        return {"message": self.message, "guidance": self.guidance, "offers": self.offers}
 
 
 def judge(pages: Sequence[IngestedPage], circumstances: Circumstances) -> RunOutcome:

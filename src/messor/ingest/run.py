@@ -12,15 +12,18 @@ from typing import TypeVar
 
 from messor.core import clock
 from messor.crawl.progress import PATIENCE_SECONDS
+from messor.frontier.sample import PageOrigin
 from messor.ingest import page_requests, runs
 from messor.ingest.page_requests import PageState, RunPace
 from messor.ingest.progress import Progress, Watch
 from messor.ingest.request import CheckedRequest
 from messor.ingest.runs import RunKey
+from messor.politeness.risk import HIGH
 from messor.registry.domains import Domain
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database, unanswered
 
 POLL_SECONDS = 0.15
+MINIMAL_PAGES = 4  # page requests at high risk: homepage, about, services, contact
 OUTAGE_SECONDS = 60.0  # a database unavailable for longer ends the run
 
 Result = TypeVar("Result")
@@ -38,12 +41,22 @@ async def retry_until_available(work: Callable[[], Awaitable[Result]]) -> Result
             await asyncio.sleep(POLL_SECONDS)
 
 
+@dataclass(frozen=True, slots=True)
+class PageChoice:
+    """A page to add to the plan."""
+
+    page_id: int
+    origin: PageOrigin
+    reason: str  # for people
+
+
 @dataclass(slots=True)
 class PlannedPage:
     """A page of the plan and its result so far."""
 
     page_id: int
     position: int
+    origin: PageOrigin
     reason: str
     cached: bool  # good content of the last day is available
     urgent: bool = False  # another page of the plan redirects here
@@ -82,6 +95,7 @@ class IngestionRun:
         self.sitemaps: set[int] = set()  # requested, but not pages
         self.stage = "discovering"
         self.out_of_time = False
+        self.is_minimal = False  # the risk is or was high: only the most important pages
         self.silent_hosts: set[int] = set()
         self._dropped: list[int] = []
         self._watch = watch
@@ -94,14 +108,30 @@ class IngestionRun:
         return RunPace(self.checked.terms.delay, may_assist)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether risk limits the plan; pages that a person names are never too many."""
+        return self.is_minimal and self.checked.terms.discovers
+
+    @property
+    def reads_whole_site(self) -> bool:
+        """Whether its sample stands for the whole site."""
+        return self.checked.terms.discovers and not self.is_minimal
+
+    @property
+    def cap(self) -> int:
+        """Page requests that the mode and the domain's risk allow."""
+        most = self.checked.terms.cap
+        return min(most, MINIMAL_PAGES) if self.is_limited else most
+
+    @property
     def free(self) -> int:
-        """Page requests the mode still allows."""
-        return self.checked.terms.cap - sum(page.costs for page in self.pages.values())
+        """Page requests still allowed."""
+        return self.cap - sum(page.costs for page in self.pages.values())
 
     @property
     def room(self) -> int:
         """Slots left in the plan."""
-        return self.checked.terms.cap - len(self.pages)
+        return self.cap - len(self.pages)
 
     @property
     def waiting(self) -> list[PlannedPage]:
@@ -118,24 +148,27 @@ class IngestionRun:
     def remaining(self) -> float:
         return max(self._deadline - clock.now(), 0.0)
 
-    async def plan(
-        self, pages: Iterable[tuple[int, str]], *, urgent: bool = False
-    ) -> list[PlannedPage]:
-        """Add pages (with the reason) to the plan, as far as there is room."""
-        wanted = [(page_id, why) for page_id, why in pages if page_id not in self.pages]
+    async def plan(self, pages: Iterable[PageChoice], *, urgent: bool = False) -> list[PlannedPage]:
+        """Add pages to the plan, as far as there is room."""
+        wanted = [choice for choice in pages if choice.page_id not in self.pages]
         wanted = wanted[: max(self.room, 0)]
         if not wanted:
             return []
-        known = await self._states([page_id for page_id, _ in wanted])
+        known = await self._states([choice.page_id for choice in wanted])
         added = []
-        for page_id, why in wanted:
-            state = known[page_id]
+        for choice in wanted:
+            state = known[choice.page_id]
             settled = state.is_cached or state.redirects
             position = len(self.pages) + len(self._dropped)
-            page = PlannedPage(page_id, position, why, settled, urgent, done=settled, state=state)
-            self.pages[page_id] = page
+            page = PlannedPage(
+                choice.page_id, position, choice.origin, choice.reason, settled, urgent,
+                done=settled, state=state,
+            )  # fmt: skip
+            self.pages[page.page_id] = page
             added.append(page)
-        rows = [(page.page_id, page.position, page.reason, page.cached) for page in added]
+        rows = [
+            (page.page_id, page.position, page.origin, page.reason, page.cached) for page in added
+        ]
         await self.transact(lambda connection: runs.plan(connection, self.key, rows))
         return added
 
@@ -181,6 +214,17 @@ class IngestionRun:
             await self.transact(lambda connection: page_requests.settle(connection, done))
         self.report()
 
+    async def note_silence(self) -> None:
+        """Note hosts that stopped responding although no page of theirs was requested yet."""
+        await self.refresh()
+        states = [page.state for page in self.pages.values() if page.state is not None]
+        self.silent_hosts |= {state.host_id for state in states if state.silent}
+
+    async def wake(self, host_ids: Iterable[int]) -> None:
+        """Have workers read what is due at these hosts, such as robots.txt."""
+        ids = list(host_ids)
+        await self.transact(lambda connection: page_requests.wake(connection, ids, self.pace))
+
     async def follow(self) -> list[PlannedPage]:
         """Follow redirects of completed pages, as far as the mode allows.
 
@@ -196,7 +240,11 @@ class IngestionRun:
             lambda: page_requests.find_pages(self.database, [target for _, target in targets])
         )
         led = [
-            (target, f"{page.state.url if page.state else ''} redirects here")
+            PageChoice(
+                target,
+                PageOrigin.REDIRECT,
+                f"{page.state.url if page.state else ''} redirects here",
+            )
             for (page, _), target in zip(targets, found, strict=True)
             if target is not None and target not in self.pages
         ]
@@ -218,7 +266,7 @@ class IngestionRun:
             self._dropped.append(page.page_id)
             del self.pages[page.page_id]
 
-    async def restore(self, *, interrupted: bool) -> None:
+    async def restore(self) -> None:
         """Leave nothing due that was due for this run only."""
         ids = [*(page.page_id for page in self.pages.values() if page.asked), *self.sitemaps]
 
@@ -227,8 +275,6 @@ class IngestionRun:
                 connection, self.domain.id, self.key.id, ids, only_requested=self.only_requested
             )
             await runs.drop(connection, self.key, self._dropped)
-            if interrupted:
-                await runs.abandon(connection, self.key)
 
         await self.transact(act)
 
@@ -258,7 +304,7 @@ class IngestionRun:
         return await retry_until_available(once)
 
     async def _states(self, page_ids: Sequence[int]) -> dict[int, PageState]:
-        return await retry_until_available(
+        found = await retry_until_available(
             lambda: page_requests.states(
                 self.database,
                 page_ids,
@@ -267,6 +313,8 @@ class IngestionRun:
                 deadline=self.remaining,
             )
         )
+        self.is_minimal |= any(state.risk > HIGH for state in found.values())
+        return found
 
     async def refresh(self) -> None:
         """Reload the state of every page of the plan."""

@@ -37,8 +37,8 @@ VALUES ($1, $2, $3, $4, $5, $6) RETURNING id, trace_id, started_at
 """
 
 PLAN = """
-INSERT INTO messor.ingestion_pages (run_id, page_id, position, reason, cached)
-SELECT $1, * FROM unnest($2::bigint[], $3::smallint[], $4::text[], $5::bool[])
+INSERT INTO messor.ingestion_pages (run_id, page_id, position, origin, reason, cached)
+SELECT $1, * FROM unnest($2::bigint[], $3::smallint[], $4::text[], $5::text[], $6::bool[])
 ON CONFLICT (run_id, page_id) DO NOTHING
 """
 
@@ -49,12 +49,6 @@ STAGE = "UPDATE messor.ingestion_runs SET stage = $2 WHERE id = $1"
 COMPLETE = """
 UPDATE messor.ingestion_runs
    SET stage = 'done', completed_at = messor.clock(), outcome = $2, evidence = $3 WHERE id = $1
-"""
-
-# Its caller went away: the run has an end but no result.
-ABANDON = """
-UPDATE messor.ingestion_runs SET stage = 'done', completed_at = messor.clock(), outcome = 'error'
- WHERE id = $1 AND completed_at IS NULL
 """
 
 # All of them, or those of pages with a result in this run: what could not be read this time does
@@ -135,10 +129,10 @@ async def open_run(connection: Connection, checked: CheckedRequest, domain: Doma
 
 
 async def plan(
-    connection: Connection, run: RunKey, pages: Sequence[tuple[int, int, str, bool]]
+    connection: Connection, run: RunKey, pages: Sequence[tuple[int, int, str, str, bool]]
 ) -> None:
-    """Store pages of the plan: page, position, reason, whether the cache has it."""
-    columns = [list(column) for column in zip(*pages, strict=True)] or [[], [], [], []]
+    """Store pages of the plan: page, position, origin, reason, whether the cache has it."""
+    columns = [list(column) for column in zip(*pages, strict=True)] or [[], [], [], [], []]
     await connection.execute(PLAN, run.id, *columns)
 
 
@@ -156,11 +150,6 @@ async def complete(
 ) -> None:
     await connection.execute(COMPLETE, run.id, outcome, _encode(evidence).decode())
     await record(connection, [fact])
-
-
-async def abandon(connection: Connection, run: RunKey) -> None:
-    """End a run that was interrupted."""
-    await connection.execute(ABANDON, run.id)
 
 
 async def store_tiles(

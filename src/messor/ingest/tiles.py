@@ -1,6 +1,7 @@
 """Tiles: what an orbit shows of each page, quoted from its snapshot and never invented.
 
-Titles, descriptions, headings, lists and links for now; records of `extraction` refine them later.
+A tile's items are the records of its page (contacts, hours, prices, questions), then headings and
+list items that no record covers. Each has its quote, source, snapshot and confidence.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from uuid import UUID
 from messor.core.ids import new_id
 from messor.frontier.categories import categorise
 from messor.ingest.blocks import TextBlock, blocks_of
+from messor.ingest.statements import Item, statements_of
+from messor.records.queries import PageRecord
 from messor.web.urls import parse
 
-MAX_ITEMS = 12
+MAX_ITEMS = 12  # headings and list items, as far as records leave room
+MAX_STATEMENTS = 50  # records
+QUOTED = 0.5  # confidence of a heading or list item: its text is certain, its meaning is not
 MAX_TEXT = 300
 MAX_SUMMARY = 500
 OTHER = "other"
@@ -62,14 +67,19 @@ class Tile:
         }
 
 
-def tiles_of(contents: Iterable[UsedPage]) -> list[Tile]:
+def tiles_of(contents: Iterable[UsedPage], records: Sequence[PageRecord] = ()) -> list[Tile]:
     """One tile per page in page order; pages with the same content share the first one's."""
     distinct: dict[bytes, UsedPage] = {}
     for content in contents:
         distinct.setdefault(content.content_hash, content)
     read = [(content, list(blocks_of(content.markdown))) for content in distinct.values()]
     frame = _frame([blocks for _, blocks in read])
-    return [_tile(content, blocks, frame) for content, blocks in read]
+    pages = [(content.page_id, content.url, _category(content)[0]) for content, _ in read]
+    stated = statements_of(records, pages)
+    return [
+        _tile(content, blocks, frame, stated.get(content.page_id, [])[:MAX_STATEMENTS])
+        for content, blocks in read
+    ]
 
 
 def _frame(pages: Sequence[Sequence[TextBlock]]) -> set[str]:
@@ -82,7 +92,9 @@ def _frame(pages: Sequence[Sequence[TextBlock]]) -> set[str]:
     return {text for text, count in counts.items() if count * 2 > len(pages)}
 
 
-def _tile(content: UsedPage, blocks: Sequence[TextBlock], frame: set[str]) -> Tile:
+def _tile(
+    content: UsedPage, blocks: Sequence[TextBlock], frame: set[str], stated: list[Item]
+) -> Tile:
     headings = [block for block in blocks if block.kind == "heading"]
     title = content.title or next((block.text for block in headings), "")
     paragraphs = [block.text for block in blocks if block.kind == "paragraph"]
@@ -92,7 +104,7 @@ def _tile(content: UsedPage, blocks: Sequence[TextBlock], frame: set[str]) -> Ti
         category,
         cut(title or content.url, MAX_TEXT),
         cut(summary, MAX_SUMMARY),
-        _items(content.url, blocks, frame | {title}),
+        [*stated, *_items(content, blocks, frame | {title}, stated)],
         content.url,
         content.snapshot_id,
         _confidence(content, title, summary, certainty),
@@ -113,20 +125,40 @@ def _category(content: UsedPage) -> tuple[str, float]:
     return (content.category, 0.5) if content.category else (OTHER, 0.0)
 
 
-def _items(url: str, blocks: Sequence[TextBlock], frame: set[str]) -> list[dict[str, Any]]:
-    """Headings below the first and list items, deduplicated, without the site's frame."""
-    items: dict[str, dict[str, Any]] = {}
+def _items(
+    content: UsedPage, blocks: Sequence[TextBlock], frame: set[str], stated: Sequence[Item]
+) -> list[Item]:
+    """Headings below the first and list items, deduplicated, without the site's frame.
+
+    What a record quotes is not repeated.
+    """
+    quotes = " ".join(proof["quote"] for item in stated for proof in item["evidence"])
+    room = MAX_ITEMS - len(stated)
+    items: dict[str, Item] = {}
     for block in blocks:
+        if len(items) >= room:
+            break
         if block.kind == "paragraph" or block.level == 1 or block.text in frame:
             continue
-        text = cut(block.text, MAX_TEXT)
-        item: dict[str, Any] = {"kind": block.kind, "text": text}
-        target = parse(block.href, url) if block.href else None
-        if target is not None:
-            item["url"] = target.href
-        if items.setdefault(text, item) is item and len(items) == MAX_ITEMS:
-            break
+        if block.text not in quotes:
+            text = cut(block.text, MAX_TEXT)
+            items.setdefault(text, _quoted(content, block, text))
     return list(items.values())
+
+
+def _quoted(content: UsedPage, block: TextBlock, text: str) -> Item:
+    item: Item = {
+        "kind": block.kind,
+        "text": text,
+        "evidence": [{"field": "text", "method": "text", "quote": text, "path": ""}],
+        "sourceUrl": content.url,
+        "snapshotId": content.snapshot_id,
+        "confidence": QUOTED,
+    }
+    target = parse(block.href, content.url) if block.href else None
+    if target is not None:
+        item["url"] = target.href
+    return item
 
 
 def _confidence(content: UsedPage, title: str, summary: str, certainty: float) -> float:

@@ -165,7 +165,7 @@ def _of_pages(facts: Mapping[str, Any]) -> list[Feature]:
     total, types = facts["pages"], facts["page_types"]
     found = []
     for name, kinds, least in (
-        ("articles", ("article",), 0.5),
+        ("articles", ("article", "forum", "documentation"), 0.5),
         ("listings", ("listing",), 0.3),
         ("products", ("product",), 0.3),
         ("services", ("service", "pricing", "menu"), 0.15),

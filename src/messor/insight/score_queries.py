@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from messor.errors import NotFoundError
-from messor.insight.scores import DAYS, Level, Part
+from messor.insight.scores import DAYS, Level, ScorePart
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, Listing, both_ways, where
 from messor.verticals.queries import VerticalText
@@ -84,7 +84,7 @@ class ListedScore:
     name: str
     score: float
     track_level: Level
-    parts: list[Part]
+    parts: list[ScorePart]
     scored_at: datetime
     pages: int
 
@@ -113,7 +113,7 @@ class PastScore:
     subject: Subject
     score: float
     track_level: Level
-    parts: list[Part]
+    parts: list[ScorePart]
     scored_at: datetime
     window_from: datetime
     window_to: datetime
@@ -189,5 +189,5 @@ def looks_per_day(applied: Applied, level: str, pages: int) -> float:
 
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:
-    parts = [Part(**part) for part in msgspec.json.decode(row["parts"])]
+    parts = [ScorePart(**part) for part in msgspec.json.decode(row["parts"])]
     return {**row, "parts": parts}

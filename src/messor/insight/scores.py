@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import Any, Literal
 
 from messor.errors import UsageError
+from messor.frontier.cadence import INTERVALS
 from messor.verticals.model import SCORE_PARTS
 
 Level = Literal["A", "B", "C", "D"]
@@ -19,7 +21,7 @@ LEVELS: tuple[tuple[Level, float], ...] = (("A", 0.65), ("B", 0.45), ("C", 0.25)
 COST_OF_NOTHING = (
     0.01  # a good page that costs this much, in the ledger's currency, is worth nothing
 )
-DAYS = {"hourly": 1 / 24, "daily": 1, "weekly": 7, "monthly": 30, "quarterly": 91, "yearly": 365}
+DAYS = {word: every / timedelta(days=1) for word, every in INTERVALS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class SubjectFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScorePart:
     name: str
     value: float | None  # None: unknown and not counted
     weight: float
@@ -68,7 +70,7 @@ class Score:
 
     value: float
     level: Level
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
 
     def as_json(self) -> list[dict[str, Any]]:
         return [asdict(part) for part in self.parts]
@@ -81,7 +83,7 @@ def score(facts: SubjectFacts, weights: Mapping[str, float]) -> Score | None:
     if total <= 0:
         return None
     parts = tuple(
-        Part(
+        ScorePart(
             name,
             value,
             weights[name],

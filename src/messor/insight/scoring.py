@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from messor.errors import NotFoundError
-from messor.insight import visibility
+from messor.insight import track_intervals, visibility
 from messor.insight.scores import DAYS, Level, Score, SubjectFacts, checked_weights, score
 from messor.insight.visibility import TimeSpan
 from messor.ledger.events import Event, record
@@ -27,10 +27,14 @@ ACTOR = "O-Score"
 # Facts are gathered from the logs of a whole window.
 PATIENCE = "SET LOCAL statement_timeout = '15min'"
 
-# Approved domains that an organisation of the vertical owns, or where its candidates were found.
+# Approved domains of the vertical: set by a reviewer, owned by one of its organisations, or where
+# its candidates were found.
 FACTS = """
 WITH wanted AS (
   SELECT domain FROM messor.organisation_domains WHERE vertical_id = $1
+  UNION
+  SELECT a.domain FROM messor.domains a JOIN messor.verticals v ON v.name = a.vertical
+   WHERE v.id = $1
   UNION
   SELECT domain FROM messor.candidates WHERE vertical_id = $1
      AND status NOT IN ('SKIPPED_LOW_CONFIDENCE', 'REJECTED')
@@ -215,6 +219,7 @@ async def apply(connection: Connection, applied: Applied, *, actor: str = ACTOR)
     )
     domains = [one.id for one, _ in kept if one.subject == "domain"]
     changed = await connection.fetch(LEVELS, domains, 2 * LENGTH)
+    await track_intervals.follow_verticals(connection, domains)
     await record(connection, [_event(row, applied, actor) for row in changed])
     unknown = sum(one.score is None for one in found if one.subject == "domain")
     return Applying(len(domains), len(kept) - len(domains), unknown, len(changed))

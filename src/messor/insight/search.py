@@ -107,7 +107,7 @@ MARKS = f"StartSel={START}, StopSel={STOP}, HighlightAll=true"
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class SearchFilters:
     """Filters of documents; empty or None matches any."""
 
     kinds: tuple[str, ...] = ()
@@ -174,13 +174,13 @@ class Facets:
     by: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-NO_FILTERS = Filters()
+NO_FILTERS = SearchFilters()
 
 
 async def search(
     source: Connection | Database,
     typed: str,
-    filters: Filters = NO_FILTERS,
+    filters: SearchFilters = NO_FILTERS,
     *,
     after: str | None = None,
     limit: int = 20,
@@ -198,7 +198,7 @@ async def search(
 
 
 async def facets(
-    source: Connection | Database, typed: str, filters: Filters = NO_FILTERS
+    source: Connection | Database, typed: str, filters: SearchFilters = NO_FILTERS
 ) -> Facets:
     """Counts of all matches by domain, kind, brand, category, price and rating."""
     question = understand(typed)
@@ -215,7 +215,7 @@ async def facets(
     return Facets(min(total, COUNTED), total <= COUNTED, by)
 
 
-def _asked(question: SearchQuery, filters: Filters) -> Sequence[Any]:
+def _asked(question: SearchQuery, filters: SearchFilters) -> Sequence[Any]:
     return (
         question.words,
         list(question.beginnings),
@@ -241,17 +241,17 @@ def _price_range(value: str) -> str:
     return f"{currency} {PRICE_EDGES[at - 1]} to {PRICE_EDGES[at]}"
 
 
-def _stamp(question: SearchQuery, filters: Filters) -> str:
+def _stamp(question: SearchQuery, filters: SearchFilters) -> str:
     text = repr((question.text, filters.values()))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _sealed(row: Any, question: SearchQuery, filters: Filters) -> str:
+def _sealed(row: Any, question: SearchQuery, filters: SearchFilters) -> str:
     place = msgspec.json.encode([row["rank"], row["id"], _stamp(question, filters)])
     return base64.urlsafe_b64encode(place).decode().rstrip("=")
 
 
-def _opened(cursor: str, question: SearchQuery, filters: Filters) -> tuple[float, int]:
+def _opened(cursor: str, question: SearchQuery, filters: SearchFilters) -> tuple[float, int]:
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         rank, last, stamp = msgspec.json.decode(raw, type=tuple[float, int, str])

@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 import asyncpg
 
+from messor.core.heartbeat import Heartbeat
 from messor.errors import LeaseLostError, UnavailableError
 from messor.jobs import leases, outcomes
 from messor.jobs.handlers import Effects
@@ -45,7 +47,11 @@ class TransactionPool:
         self._slots = asyncio.Semaphore(transactions)
         self._repair = repair
 
-    async def write(self, write: Callable[[Connection], Awaitable[T]]) -> T:
+    async def write(
+        self,
+        write: Callable[[Connection], Awaitable[T]],
+        on_try: Callable[[], None] = lambda: None,
+    ) -> T:
         """Run one transaction; retry a few times, and without limit during an outage.
 
         Finished work must not be lost to an outage, however long. If a commit's response was lost,
@@ -53,6 +59,7 @@ class TransactionPool:
         """
         tries, pauses = 0, len(WRITE_PAUSES)
         while True:
+            on_try()
             try:
                 return await self.write_once(write)
             except asyncpg.DiskFullError:
@@ -105,8 +112,9 @@ class CompletedJob:
 class Completer:
     """Collects completed jobs and commits them; `run` it once per concurrent transaction."""
 
-    def __init__(self, writer: TransactionPool) -> None:
+    def __init__(self, writer: TransactionPool, heartbeat: Heartbeat) -> None:
         self._writer = writer
+        self._heartbeat = heartbeat
         self._ready: asyncio.Queue[CompletedJob] = asyncio.Queue()
 
     async def finish(self, job: Job, effects: Effects) -> None:
@@ -120,12 +128,15 @@ class Completer:
             batch = [await self._ready.get()]
             while len(batch) < BATCH and not self._ready.empty():
                 batch.append(self._ready.get_nowait())
-            await self._settle([ending for ending in batch if ending.is_wanted])
+            activity = f"committing job {batch[0].job.id}"
+            beat = partial(self._heartbeat.beat, activity)
+            with self._heartbeat.during(activity):
+                await self._settle([ending for ending in batch if ending.is_wanted], beat)
 
-    async def _settle(self, batch: Sequence[CompletedJob]) -> None:
+    async def _settle(self, batch: Sequence[CompletedJob], beat: Callable[[], None]) -> None:
         if len(batch) > 1 and await self._settle_together(batch):
             return
-        await asyncio.gather(*(self._settle_alone(ending) for ending in batch))
+        await asyncio.gather(*(self._settle_alone(ending, beat) for ending in batch))
 
     async def _settle_together(self, batch: Sequence[CompletedJob]) -> bool:
         try:
@@ -136,13 +147,16 @@ class Completer:
             ending.settle(None if ending.job.id in committed else _lost(ending.job))
         return True
 
-    async def _settle_alone(self, ending: CompletedJob) -> None:
+    async def _settle_alone(self, ending: CompletedJob, beat: Callable[[], None]) -> None:
         try:
-            committed = await self._writer.write(lambda connection: _commit(connection, [ending]))
+            committed = await self._writer.write(
+                lambda connection: _commit(connection, [ending]), on_try=beat
+            )
         except Exception as error:  # noqa: BLE001 - passed on to whoever waits for the outcome
             ending.settle(error)
         else:
             ending.settle(None if committed else _lost(ending.job))
+        beat()
 
 
 async def _commit(connection: Connection, batch: Sequence[CompletedJob]) -> set[UUID]:

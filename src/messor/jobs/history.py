@@ -6,7 +6,7 @@ decides.
 
 from __future__ import annotations
 
-from messor.store.database import Database
+from messor.store.database import Connection, Database
 
 COLUMNS = """
  id, job_type, target_kind, target_id, target_url, input_hash, prompt_version, model, dedupe_key,
@@ -29,7 +29,7 @@ SELECT count(*) FROM gone
 """
 
 
-async def retire(database: Database, limit: int = 5000) -> int:
+async def retire(source: Connection | Database, limit: int = 5000) -> int:
     """Move up to `limit` jobs whose window has ended; return how many, 0 if none are left."""
-    moved: int = await database.fetchval(RETIRE, limit)
+    moved: int = await source.fetchval(RETIRE, limit)
     return moved

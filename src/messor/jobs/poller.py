@@ -9,7 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from messor.core.heartbeat import Heartbeat
 from messor.jobs.slots import JobSlots
+
+CLAIMING = "claiming jobs"
 
 
 class JobSource(Protocol):
@@ -21,7 +24,8 @@ class JobSource(Protocol):
     def note_free(self, slots: JobSlots) -> None:
         """Note that a job has ended and its slot is free."""
 
-    async def fill(self, slots: JobSlots) -> None: ...
+    async def fill(self, slots: JobSlots, heartbeat: Heartbeat) -> None:
+        """Claim until stopped, with a beat of `CLAIMING` in every round."""
 
 
 class DatabasePoller:
@@ -44,8 +48,9 @@ class DatabasePoller:
         if slots.is_half_free:
             self._half_free.set()
 
-    async def fill(self, slots: JobSlots) -> None:
+    async def fill(self, slots: JobSlots, heartbeat: Heartbeat) -> None:
         while not self._stop.is_set():
+            heartbeat.beat(CLAIMING)
             free = slots.free
             claimed = (await slots.claim(self._job_types, free) or 0) if free else 0
             if self._stop.is_set():

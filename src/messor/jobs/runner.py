@@ -13,16 +13,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from logging import INFO, WARNING
 
+from messor.core.heartbeat import PATIENCE_SECONDS, Heartbeat
 from messor.core.logs import log, log_ids, room_logger
 from messor.errors import LeaseLostError
 from messor.jobs import leases, outcomes
+from messor.jobs.cancellation import cancel
 from messor.jobs.completion import Completer, Repair, TransactionPool, patient
 from messor.jobs.faults import fault_of, is_retryable
 from messor.jobs.handlers import Handlers
 from messor.jobs.jobs import Job
 from messor.jobs.outcomes import Backoff
 from messor.jobs.poller import DatabasePoller, JobSource
-from messor.jobs.slots import JobSlots, cancel
+from messor.jobs.slots import JobSlots
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 AGAIN_SECONDS = 1.0  # before a heartbeat that did not reach the database is sent again
@@ -64,14 +66,16 @@ class Runner:
         *,
         job_source: JobSource | None = None,
         repair: Repair = _nothing_to_repair,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self._database = database
         self._handlers = handlers
         self._limits = limits or RunnerLimits()
         self._stop = asyncio.Event()
         self.outcomes: Counter[str] = Counter()
+        self.heartbeat = heartbeat or Heartbeat(self._limits.lease_seconds + PATIENCE_SECONDS)
         self._writer = TransactionPool(database, self._limits.transactions, patient(repair))
-        self._finisher = Completer(self._writer)
+        self._finisher = Completer(self._writer, self.heartbeat)
         self._job_source = job_source or DatabasePoller(
             handlers.job_types, self._limits.poll_seconds
         )
@@ -92,7 +96,7 @@ class Runner:
         self._job_source.stop()
 
     async def run(self) -> None:
-        filling = asyncio.create_task(self._job_source.fill(self._slots))
+        filling = asyncio.create_task(self._job_source.fill(self._slots, self.heartbeat))
         beating = asyncio.create_task(self._heartbeat_loop())
         stopping = asyncio.create_task(self._stop.wait())
         slots = range(self._limits.transactions)
@@ -155,6 +159,7 @@ class Runner:
         seconds = self._limits.lease_seconds
         pause = seconds / 3
         while True:
+            self.heartbeat.beat("renewing leases")
             await asyncio.sleep(pause)
             pause = seconds / 3
             try:

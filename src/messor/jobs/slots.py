@@ -8,15 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any
 from uuid import UUID
 
 from messor.jobs import leases
+from messor.jobs.cancellation import cancel
 from messor.jobs.completion import Repair
 from messor.jobs.jobs import Job
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
-
-CANCEL_SECONDS = 5.0
 
 
 class JobSlots:
@@ -120,10 +118,3 @@ class JobSlots:
             asyncio.get_running_loop().call_exception_handler(
                 {"message": f"job {job.id} could not be settled", "exception": error, "task": task}
             )
-
-
-async def cancel(tasks: list[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks, timeout=CANCEL_SECONDS)

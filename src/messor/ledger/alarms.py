@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 
 import asyncpg
 
+from messor.core.heartbeat import Heartbeat
 from messor.core.logs import room_logger
 from messor.core.masking import mask_text
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
@@ -34,20 +35,20 @@ WITH gone AS (
   DELETE FROM messor.alarms WHERE (place = $1 AND name <> ALL ($2::text[]))
       OR abs(extract(epoch FROM seen_at - (SELECT messor.clock()))) > 86400
 )
-INSERT INTO messor.alarms (place, name, said, raised_at, seen_at)
-SELECT $1, g.name, g.said, g.raised_at, messor.clock()
-  FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS g (name, said, raised_at)
-ON CONFLICT (place, name) DO UPDATE SET said = excluded.said, raised_at = excluded.raised_at,
+INSERT INTO messor.alarms (place, name, message, raised_at, seen_at)
+SELECT $1, g.name, g.message, g.raised_at, messor.clock()
+  FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS g (name, message, raised_at)
+ON CONFLICT (place, name) DO UPDATE SET message = excluded.message, raised_at = excluded.raised_at,
    seen_at = excluded.seen_at
 """
 # Message of the newest alarm of a name, for use in other statements.
 NEWEST = f"""
-SELECT a.said FROM messor.alarms a, (SELECT messor.clock() AS now) c
+SELECT a.message FROM messor.alarms a, (SELECT messor.clock() AS now) c
  WHERE a.name = '{{name}}' AND a.seen_at BETWEEN c.now - {STALE} AND c.now + {STALE}
  ORDER BY a.raised_at DESC LIMIT 1
 """
 STANDING = f"""
-SELECT place, name, said, raised_at FROM messor.alarms, (SELECT messor.clock() AS now) c
+SELECT place, name, message, raised_at FROM messor.alarms, (SELECT messor.clock() AS now) c
  WHERE seen_at BETWEEN c.now - {STALE} AND c.now + {STALE} ORDER BY raised_at, place, name
 """
 
@@ -58,7 +59,7 @@ class Alarm:
 
     place: str  # machine and process
     name: str  # subject: disk, clock, a component
-    said: str  # the message, one sentence
+    message: str  # the message, one sentence
     raised_at: datetime
 
 
@@ -77,18 +78,18 @@ class AlarmBoard:
     def standing(self) -> list[Alarm]:
         return list(self._alarms.values())
 
-    def sound(self, name: str, said: str) -> None:
+    def sound(self, name: str, message: str) -> None:
         """Raise an alarm, or update its message."""
         known = self._alarms.get(name)
         since = known.raised_at if known is not None else datetime.now(UTC)
-        self._alarms[name] = Alarm(self.place, name, mask_text(said), since)
+        self._alarms[name] = Alarm(self.place, name, mask_text(message), since)
         if known is None:
-            logger.warning("%s: %s", name, said)
+            logger.warning("%s: %s", name, message)
 
-    def end(self, name: str, said: str) -> None:
+    def end(self, name: str, message: str) -> None:
         """Clear an alarm."""
         if self._alarms.pop(name, None) is not None:
-            logger.warning("%s: %s", name, said)
+            logger.warning("%s: %s", name, message)
 
 
 def one_of_each(found: Iterable[Alarm]) -> list[Alarm]:
@@ -127,6 +128,7 @@ class AlarmKeeper:
         self._database = database
         self._board = board
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
         self._stored = True  # an earlier process of this name may have left alarms
 
     def stop(self) -> None:
@@ -134,6 +136,7 @@ class AlarmKeeper:
 
     async def run(self) -> None:
         while not self._stop.is_set():
+            self.heartbeat.beat("copying")
             await self._keep(self._board.standing)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), KEEP_SECONDS)
@@ -147,7 +150,7 @@ class AlarmKeeper:
                 WRITE,
                 self._board.place,
                 [alarm.name for alarm in alarms],
-                [alarm.said for alarm in alarms],
+                [alarm.message for alarm in alarms],
                 [alarm.raised_at for alarm in alarms],
             )
             self._stored = bool(alarms)

@@ -44,6 +44,9 @@ _GROUPS: Mapping[str, _Group] = {
         },
         page_urls=_OF_PAGE,
     ),
+    "component": _Group(
+        {"stalled": "a component or a process hung and was restarted"}, ("stalled",)
+    ),
     "crawl": _Group({"started": "a crawl was started by hand"}, page_urls=_OF_PAGE),
     "discovery": _Group(
         {
@@ -69,6 +72,7 @@ _GROUPS: Mapping[str, _Group] = {
             "configured": "a domain's terms were changed",
             "classified": "a domain's class changed",
             "class_decided": "a person decided a domain's class",
+            "vertical_set": "a domain's vertical was set or cleared",
             "track_level_changed": "a domain's track level changed",
             "preflight_asked": "a pre-flight was requested",
             "preflight": "a pre-flight was completed",
@@ -82,6 +86,14 @@ _GROUPS: Mapping[str, _Group] = {
             "erased": "a domain was erased",
         },
         ("submitted", "approved", "rejected", "suspended", "review_asked"),
+    ),
+    "export": _Group(
+        {
+            "started": "somebody asked for an export",
+            "finished": "an export's file is complete",
+            "downloaded": "somebody downloaded an export's file",
+            "cancelled": "an export was cancelled",
+        }
     ),
     "extraction": _Group(
         {"completed": "a page's records changed"}, ("completed",), page_urls=_OF_PAGE
@@ -114,11 +126,19 @@ _GROUPS: Mapping[str, _Group] = {
             "generated": "keywords were generated from templates",
             "expanded": "keywords were added from search results",
             "tiered": "keywords changed their tiers",
+            "tier_set": "a keyword's tier was set by hand, or returned to automatic",
         }
     ),
     "link": _Group({"made": "a one-time link was created"}, audience="admins"),
     "login": _Group(
         {"failed": "a login failed", "throttled": "logins were throttled"}, audience="admins"
+    ),
+    "mail": _Group(
+        {
+            "sent": "a mail was handed to the mail server",
+            "failed": "a mail could not be sent and is not retried",
+        },
+        audience="admins",
     ),
     "member": _Group(
         {
@@ -222,6 +242,15 @@ _GROUPS: Mapping[str, _Group] = {
     ),
     "urls": _Group({"taken": "remembered URLs of an approved domain became pages"}),
     "vertical": _Group({"applied": "a vertical's file was applied"}),
+    "watch": _Group(
+        {
+            "added": "a watch was added",
+            "switched_on": "a watch was switched on",
+            "switched_off": "a watch was switched off",
+            "token_renewed": "the token of a watch's feed was replaced",
+            "removed": "a watch was removed",
+        }
+    ),
     "webhook": _Group(
         {
             "added": "a webhook was added",

@@ -81,6 +81,6 @@ class AlarmTable(Base):
 
     place: Mapped[str] = column(key=True)  # machine and process
     name: Mapped[str] = column(key=True)  # disk, clock, or a component
-    said: Mapped[str]
+    message: Mapped[str]
     raised_at: Mapped[utc_now]
     seen_at: Mapped[utc_now]

@@ -95,14 +95,6 @@ EVENTS = Listing(
 )
 
 
-async def read_after(
-    source: Connection | Database, after: Position, limit: int = 500
-) -> list[ListedEvent]:
-    """The next events of all types in commit order."""
-    found, _ = await EVENTS.select(source, EventFilter(with_audit=True), "committed", after, limit)
-    return found
-
-
 async def newest(source: Connection | Database) -> Position:
     """The current end of the ledger, to wait for what follows."""
     row = await source.fetchrow(NEWEST)

@@ -4,5 +4,5 @@
 PUBLIC: tuple[str, ...] = (
     "archive_audit", "archive_repair", "chart", "clock_watch", "contract", "disk_watch",
     "domain_figures", "key_rotation", "overview", "page_story", "politeness", "record_audit",
-    "report", "vitals", "webhooks.deliveries", "webhooks.dispatch", "webhooks.registry",
+    "report", "slow_queries", "vitals", "webhooks.deliveries", "webhooks.dispatch", "webhooks.registry",
 )  # fmt: skip

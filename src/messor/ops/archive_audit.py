@@ -164,7 +164,7 @@ class Verifier:
         if hashes is None:
             return False
         # A missing text does not match the bytes, though its hash is still there.
-        return row["content_hash"] in ([hashes.said] if row["has_text"] else hashes.as_it_is)
+        return row["content_hash"] in ([hashes.text] if row["has_text"] else hashes.as_it_is)
 
 
 async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveReport:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from messor.jobs.handlers import Effects, Handlers, Result
+from messor.jobs.handlers import LONG_SECONDS, Effects, Handlers, Result
 from messor.jobs.jobs import Job
 from messor.ledger.events import Event, record
 from messor.ops import politeness, record_audit
@@ -37,7 +37,7 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
     """Register the job's handler in a process."""
     turn = asyncio.Lock()
 
-    @handlers.prepares(JOB_TYPE)
+    @handlers.prepares(JOB_TYPE, limit_seconds=LONG_SECONDS)
     async def audit(job: Job) -> Effects:
         order = msgspec.convert(job.payload, AuditRequest)
         async with turn:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from messor.core import clock
+from messor.core.heartbeat import Heartbeat
 from messor.core.logs import room_logger
 from messor.jobs.poller import wait
 from messor.ledger.alarms import CLOCK, AlarmBoard
@@ -62,12 +63,14 @@ class ClockWatch:
         self._last: ClockReading | None = None
         self._reported_until: float | None = None
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
 
     def stop(self) -> None:
         self._stop.set()
 
     async def run(self) -> None:
         while not self._stop.is_set():
+            self.heartbeat.beat("reading the clock")
             with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):  # polled again soon
                 await self.look()
             await wait(self._stop, LOOK_SECONDS)

@@ -130,7 +130,7 @@ CHECKS = (
     ContractCheck(
         "INGEST_002", "ingestion", "Discovery-first URL acquisition",
         "A page that a run chose itself is fetched after robots.txt and after sitemap or homepage, "
-        "and the run names the source of its link.",
+        "and every source that the run names was read.",
         "runs that chose pages", "of them with a sitemap", queries.DISCOVERY,
     ),
     ContractCheck(
@@ -141,7 +141,8 @@ CHECKS = (
     ),
     ContractCheck(
         "INGEST_004", "ingestion", "Adaptive throttling active",
-        "Every pause was as long as required, and at least 1.2 s from risk 21 and 2 s from 51.",
+        "Every pause, within a visit or between two, was as long as required, and at least 1.2 s from "
+        "risk 21 and 2 s from 51.",
         "pauses", "at raised risk", queries.THROTTLING,
     ),
     ContractCheck(

@@ -7,12 +7,15 @@ that some checks count besides. A run whose caller went away has no evidence.
 
 from __future__ import annotations
 
+from messor.ops.politeness import ACROSS_MS, WITHIN_MS
 from messor.politeness.risk import HIGH, MEDIUM
 
 MAX_RUNS = 200
 MAX_FETCHES = 5_000
 # A request may take 30 s, and its result waits a few seconds for a flush.
 ON_ITS_WAY = "interval '1 minute'"
+# A source of links is read again after a day, and planning takes a moment.
+SOURCE_LASTS = "interval '25 hours'"
 
 RUNS = f"""
 WITH runs AS (
@@ -24,7 +27,7 @@ WITH runs AS (
      AND NOT (r.outcome = 'error' AND r.evidence IS NULL)
    ORDER BY r.id DESC LIMIT {MAX_RUNS}
 ), fetches AS (
-  SELECT r.id AS run_id, r.trace_id, r.mode, i.reason, i.planned_at, p.url, f.fetched_at, f.page_id, f.host_id,
+  SELECT r.id AS run_id, r.trace_id, r.mode, i.origin, i.planned_at, p.url, f.fetched_at, f.page_id, f.host_id,
          f.visit_token, f.outcome, f.status_code, f.waited_ms, f.delay_ms, f.duration_ms,
          f.fetch_provider, f.robots_id
     FROM runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
@@ -81,8 +84,9 @@ EVIDENCE = f"""{RUNS}, answered AS (
 ){ANSWER}"""
 
 # Pages that a run chose itself are fetched after robots.txt and after sitemap or homepage; what was
-# fetched before the run chose it was fetched for another reason. Of a domain's sitemaps the first
-# known are read first.
+# fetched before the run chose it was fetched for another reason. A source counts for a day, whoever
+# read it and in whichever visit; a saved page counts as read. A site whose robots.txt denies the
+# homepage and the sitemaps has no source to read.
 DISCOVERY = f"""{RUNS}, chosen AS (
   SELECT r.id AS run_id, r.trace_id, r.nm, r.domain_id, r.completed_at,
          min(f.fetched_at) AS first_at,
@@ -90,54 +94,88 @@ DISCOVERY = f"""{RUNS}, chosen AS (
                           OR b.fetched_at > f.fetched_at + interval '1 second') AS unruled
     FROM runs r JOIN fetches f ON f.run_id = r.id
     LEFT JOIN messor.robots_files b ON b.id = f.robots_id
-   WHERE r.mode <> 'user_assisted' AND f.reason NOT IN ('homepage', 'asked for')
-     AND f.reason NOT LIKE '% redirects here'
+   WHERE r.mode <> 'user_assisted' AND f.origin = 'sampled'
      AND f.fetched_at >= coalesce(f.planned_at, r.started_at)
    GROUP BY 1, 2, 3, 4, 5
-), led AS (
-  SELECT c.run_id, min(d.fetched_at) AS source_at
+), source AS (
+  SELECT c.run_id, c.first_at, c.completed_at, 'sitemap' AS name, s.page_id
     FROM chosen c CROSS JOIN LATERAL (
-      (SELECT s.page_id FROM messor.hosts h JOIN messor.sitemaps s ON s.host_id = h.id
-        WHERE h.domain_id = c.domain_id ORDER BY s.page_id LIMIT 20)
-      UNION ALL
-      SELECT i.page_id FROM messor.ingestion_pages i
-       WHERE i.run_id = c.run_id AND i.reason = 'homepage') source
-    JOIN messor.http_fetches d ON d.page_id = source.page_id AND d.fetched_at <= c.completed_at
-   GROUP BY 1
+      SELECT s.page_id FROM messor.hosts h JOIN messor.sitemaps s ON s.host_id = h.id
+       WHERE h.domain_id = c.domain_id AND s.read_at >= c.first_at - {SOURCE_LASTS}
+       ORDER BY s.page_id LIMIT 50) s
+  UNION ALL
+  SELECT c.run_id, c.first_at, c.completed_at, 'homepage', i.page_id
+    FROM chosen c JOIN messor.ingestion_pages i ON i.run_id = c.run_id
+   WHERE i.origin IN ('homepage', 'redirect')
+), led AS (
+  SELECT s.run_id, s.name, d.fetched_at AS read_at FROM source s
+    JOIN messor.http_fetches d ON d.page_id = s.page_id
+     AND d.fetched_at BETWEEN s.first_at - {SOURCE_LASTS} AND s.completed_at
+     AND d.fetched_at >= (SELECT messor.clock()) - $1::interval - {SOURCE_LASTS}
+  UNION ALL
+  SELECT s.run_id, s.name, d.crawled_at FROM source s
+    JOIN messor.page_snapshots d ON d.page_id = s.page_id AND d.provider = 'import'
+), told AS (
+  SELECT c.*, c.nm -> 'discoverySources' AS named,
+         (SELECT min(l.read_at) FROM led l WHERE l.run_id = c.run_id) AS source_at,
+         EXISTS (SELECT FROM source s JOIN messor.crawl_tasks t ON t.page_id = s.page_id
+                  WHERE s.run_id = c.run_id AND s.name = 'homepage' AND t.refusal IS NOT NULL)
+           AS is_denied
+    FROM chosen c
 ), judged AS (
-  SELECT c.run_id, c.trace_id, c.nm -> 'discoverySources' ? 'sitemap' AS is_special, CASE
-    WHEN jsonb_array_length(c.nm -> 'discoverySources') = 0
+  SELECT t.run_id, t.trace_id, t.named ? 'sitemap' AS is_special, CASE
+    WHEN t.unruled > 0 THEN 'it fetched a page before robots.txt'
+    WHEN t.source_at IS NULL AND NOT t.is_denied
+      THEN 'it chose pages, and read neither sitemap nor homepage'
+    WHEN t.source_at > t.first_at THEN 'it fetched a page before sitemap and homepage'
+    WHEN jsonb_array_length(t.named) = 0 AND NOT t.is_denied
       THEN 'it chose pages and names no source'
-    WHEN c.unruled > 0 THEN 'it fetched a page before robots.txt'
-    WHEN l.source_at > c.first_at THEN 'it fetched a page before sitemap and homepage'
+    WHEN misnamed.name IS NOT NULL THEN 'it names a ' || misnamed.name || ' that nobody read'
     END AS fault
-    FROM chosen c LEFT JOIN led l USING (run_id)
+    FROM told t LEFT JOIN LATERAL (
+      SELECT n.name FROM jsonb_array_elements_text(t.named) AS n (name)
+       WHERE n.name IN ('sitemap', 'homepage') AND NOT EXISTS (
+             SELECT FROM led l WHERE l.run_id = t.run_id AND l.name = n.name) LIMIT 1) misnamed ON true
 ){ANSWER}"""
 
 ROBOTS = f"""{RUNS}
 SELECT trace_id, url, robots_id FROM fetches ORDER BY run_id DESC, fetched_at LIMIT {MAX_FETCHES}
 """
 
-# Gaps are whole milliseconds; friction counts once it is a quarter of a second old, with a
-# tolerance of half a point, because a visit reads the risk when it begins.
+# A pause within a visit is measured in whole milliseconds by the visit itself. The first request of
+# a visit is compared with the lane's previous one by the log's times; a delay that was raised in
+# between counts from the next request on, one that robots.txt demands at once. Friction counts once
+# it is a quarter of a second old, with a tolerance of half a point, because a visit reads the risk
+# when it begins.
 THROTTLING = f"""{RUNS}, sent AS (
-  SELECT f.*, row_number() OVER (PARTITION BY f.host_id, f.visit_token ORDER BY f.fetched_at)
-              AS place, coalesce(risk.risk, 0) AS risk
+  SELECT f.*, coalesce(risk.risk, 0) AS risk, before.at IS NOT NULL AS has_before,
+         CASE WHEN f.waited_ms > 0 THEN f.waited_ms
+              ELSE extract(epoch FROM f.fetched_at - before.at) * 1000 END AS gap_ms,
+         CASE WHEN f.waited_ms > 0 THEN f.delay_ms - {WITHIN_MS}
+              ELSE greatest(least(f.delay_ms, before.delay_ms), least(f.delay_ms, b.crawl_delay * 1000))
+                   - {ACROSS_MS} END AS due_ms
     FROM fetches f LEFT JOIN LATERAL (
       SELECT messor.risk_at(l.score, l.occurred_at, f.fetched_at) AS risk
         FROM messor.friction_log l
        WHERE l.host_id = f.host_id AND l.occurred_at < f.fetched_at - interval '250 ms'
        ORDER BY l.occurred_at DESC, l.score DESC LIMIT 1) risk ON true
+    LEFT JOIN LATERAL (
+      SELECT p.fetched_at AS at, coalesce(p.delay_ms, 0) AS delay_ms FROM messor.http_fetches p
+       WHERE p.host_id = f.host_id AND p.fetched_at < f.fetched_at
+         AND p.fetched_at >= f.fetched_at - interval '10 minutes'
+         AND (p.status_code IS NOT NULL OR p.waited_ms > 0)
+       ORDER BY p.fetched_at DESC LIMIT 1) before ON true
+    LEFT JOIN messor.robots_files b ON b.id = f.robots_id
    WHERE f.status_code IS NOT NULL AND f.delay_ms IS NOT NULL AND f.fetch_provider = 'http'
 ), judged AS (
   SELECT run_id, trace_id, risk > {MEDIUM + 0.5} AS is_special, CASE
-    WHEN place > 1 AND waited_ms > 0 AND waited_ms < delay_ms - 5
-      THEN url || ' came ' || waited_ms || ' ms after the request before it, '
+    WHEN gap_ms < due_ms
+      THEN url || ' came ' || round(gap_ms) || ' ms after the request before it, '
            || delay_ms || ' were due'
-    WHEN delay_ms < messor.risk_delay((risk - 0.5)::real) * 1000 - 5
+    WHEN delay_ms < messor.risk_delay((risk - 0.5)::real) * 1000 - {WITHIN_MS}
       THEN url || ' had a pause of ' || delay_ms || ' ms at risk ' || round(risk::numeric)
     END AS fault
-    FROM sent WHERE place > 1 OR risk > {MEDIUM + 0.5}
+    FROM sent WHERE has_before OR waited_ms > 0 OR risk > {MEDIUM + 0.5}
 ){ANSWER}"""
 
 # Refusals must be logged as friction; after three signals a visit requests no other page.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+from messor.core.heartbeat import Heartbeat
 from messor.jobs.poller import wait
 from messor.ledger.alarms import DISK, AlarmBoard
 from messor.store.space import Space
@@ -22,13 +23,15 @@ class DiskWatch:
         self._space = space
         self._board = board
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
 
     def stop(self) -> None:
         self._stop.set()
 
     async def run(self) -> None:
         while not self._stop.is_set():
-            lack = self._space.said
+            self.heartbeat.beat("measuring disks")
+            lack = self._space.message
             if lack is None:
                 self._board.end(DISK, GOES_ON)
             else:

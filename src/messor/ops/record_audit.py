@@ -21,8 +21,8 @@ from messor.ops import archive_audit
 from messor.ops.record_checks import CHECKS, RecordCheck
 from messor.parsers.page_findings import clean
 from messor.parsers.page_reading import installed_parsers
+from messor.parsers.page_text import text_of
 from messor.store.database import Database
-from messor.web.encodings import decode
 
 SLICE = 20_000
 SAMPLE = 300  # records and snapshots compared with the archive
@@ -150,9 +150,9 @@ def _unproven(archive: Path, row: Any) -> list[str]:
     name = f"record {row['id']}"
     try:
         body = read_body(archive, row["segment"], row["segment_offset"], row["segment_length"])
+        decoded = text_of(body, row["content_type"])
     except MessorError as error:
         return [f"{name}: {error}"]
-    decoded, _ = decode(body, row["content_type"])
     values, proofs = msgspec.json.decode(row["data"]), msgspec.json.decode(row["fields"])
     unproven = [
         key for key, value in values.items() if not _is_proven(value, proofs.get(key, {}), decoded)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from messor.content.kinds import KINDS, find_records
 from messor.content.kinds.build import PARSER, PARSER_VERSION
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.products import amazon, generic
 from messor.content.products.ranking import Ranking
 from messor.content.records import Record
@@ -61,7 +61,7 @@ class ProductParser:
 
     def accepts(self, page: PageView) -> bool:
         kind = page_type(page)
-        if kind.name != "article" or kind.confidence < _SURELY:
+        if kind.name not in WRITTEN or kind.confidence < _SURELY:
             return True
         return not _PUBLISHED.isdisjoint(page.types) or not _PRICES.isdisjoint(page.metas)
 

@@ -77,13 +77,13 @@ SELECT FROM messor.lanes
 GIVE_BACK = """
 WITH given AS (
   SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::text[],
-                       $7::real[], $8::smallint[], $9::bool[])
-           AS g (host_id, token, ready_in, pages, reason, latency, refusals, slow)
+                       $7::real[], $8::smallint[], $9::bool[], $10::float8[])
+           AS g (host_id, token, ready_in, pages, reason, latency, refusals, slow, good_ago)
 ), freed AS (
   UPDATE messor.lanes l
      SET worker_id = NULL, slots = 0, claimed_at = NULL, slow = n.slow, ready_at = n.ready_at, due_at = n.due_at,
          claim_at = CASE WHEN n.due_at IS NOT NULL THEN greatest(n.ready_at, n.due_at) END
-    FROM (SELECT g.host_id, g.token, g.pages, g.reason, g.latency, g.refusals, g.slow, o.claimed_at,
+    FROM (SELECT g.host_id, g.token, g.pages, g.reason, g.latency, g.refusals, g.slow, g.good_ago, o.claimed_at,
                  greatest(o.ready_at, messor.clock() + make_interval(secs => g.ready_in)) AS ready_at,
                  (SELECT min(first.due_at) FROM generate_series(0, 10) AS p (priority)
                     CROSS JOIN LATERAL (
@@ -92,10 +92,11 @@ WITH given AS (
                          AND t.due_at IS NOT NULL ORDER BY t.due_at LIMIT 1) first) AS due_at
             FROM given g JOIN messor.lanes o USING (host_id)) n
    WHERE l.host_id = n.host_id AND l.token = n.token AND l.worker_id = $1
-  RETURNING l.host_id, n.token, n.pages, n.reason, n.claimed_at, n.latency, n.refusals
+  RETURNING l.host_id, n.token, n.pages, n.reason, n.claimed_at, n.latency, n.refusals, n.good_ago
 ), requested AS (
   UPDATE messor.hosts h SET last_request_at = messor.clock(), latency = f.latency,
-         refusals = f.refusals
+         refusals = f.refusals,
+         last_good_at = coalesce(messor.clock() - make_interval(secs => f.good_ago), h.last_good_at)
     FROM freed f WHERE h.id = f.host_id AND f.pages > 0
 )
 UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = f.reason, pages = f.pages
@@ -176,6 +177,9 @@ UPDATE messor.lanes SET claim_at = greatest(ready_at, due_at)
 """
 
 
+FAVOUR = "UPDATE messor.lanes SET priority = $2 WHERE domain_id = $1 AND priority <> $2"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A domain's terms when the lane was claimed."""
@@ -221,6 +225,12 @@ class Lane:
     https_error: str | None = None  # why http is used instead of https
     runs: tuple[UUID, ...] = ()  # open crawl runs of its domain
     listing_runs: tuple[UUID, ...] = ()  # those that include pages listed by sitemaps
+    good_at: float | None = None  # when a page was last fetched well, on the deadline clock
+
+    @property
+    def good_ago(self) -> float | None:
+        """Seconds since a page was fetched well in this visit."""
+        return None if self.good_at is None else clock.now() - self.good_at
 
     def robots_for(self, href: str) -> RobotsInForce | None:
         """The robots.txt version that applies to a URL of this host."""
@@ -409,6 +419,12 @@ async def lock_domains(connection: Connection, domain_ids: Sequence[UUID] | None
     await connection.execute(LOCK_DOMAINS, domain_ids)
 
 
+async def favour(connection: Connection, domain_id: UUID, priority: int) -> None:
+    """Set the priority of a domain's lanes, from 1 (first) to 10."""
+    await lock_domains(connection, [domain_id])
+    await connection.execute(FAVOUR, domain_id, priority)
+
+
 async def silence(connection: Connection, worker_id: int, silences: Sequence[Silence]) -> None:
     """Send nothing to these hosts for a while; committed before the lane's next request."""
     await connection.execute(
@@ -434,6 +450,7 @@ async def give_back(connection: Connection, worker_id: int, given: Sequence[Give
         [back.lane.risk.latency for back in given],
         [back.lane.risk.refusals for back in given],
         [back.lane.risk.is_slow for back in given],
+        [back.lane.good_ago for back in given],
     )
 
 

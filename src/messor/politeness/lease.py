@@ -6,6 +6,7 @@ from *before* the query that granted it, so this side always stops first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from messor.core import clock
@@ -38,23 +39,35 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
        messor.clock() AS now
 """
 
-# Waits for a claim in progress, in a statement before the one that must see its lanes.
-LOCK = "SELECT FROM messor.worker_leases WHERE id = $1 FOR UPDATE"
+# Waits for a claim or flush in progress, in statements before the one that must see its lanes.
+LOCK = "SELECT FROM messor.worker_leases WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE"
+LOCK_LANES = """
+SELECT FROM messor.lanes WHERE worker_id = ANY ($1::bigint[]) ORDER BY host_id FOR NO KEY UPDATE
+"""
 
-# Lanes still held were claimed while the worker was stopping: nothing was sent on them.
+# Lanes still held wait their delay from now on, or that of an open crawl run of their domain: a
+# worker that died may have sent a request at the last moment. (One that stopped claimed them while
+# stopping, and sent nothing on them.)
 END = """
 WITH ended AS (
-  UPDATE messor.worker_leases SET ended_at = messor.clock(), end_reason = 'stopped'
-   WHERE id = $1 AND ended_at IS NULL RETURNING id
-), closed AS (
-  UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = 'stopped'
+  UPDATE messor.worker_leases SET ended_at = messor.clock(), end_reason = $2
+   WHERE id = ANY ($1::bigint[]) AND ended_at IS NULL RETURNING id
+), waiting AS (
+  SELECT l.host_id, l.token, l.claimed_at,
+         greatest(l.ready_at, messor.clock() + make_interval(secs => greatest(l.delay, u.delay)))
+           AS ready_at
     FROM messor.lanes l JOIN ended e ON e.id = l.worker_id
-   WHERE v.host_id = l.host_id AND v.token = l.token AND v.claimed_at = l.claimed_at
+   CROSS JOIN LATERAL (
+     SELECT max(r.delay) AS delay FROM messor.crawl_runs r
+      WHERE r.domain_id = l.domain_id AND r.ended_at IS NULL
+        AND r.seen_at > messor.clock() - interval '60 seconds') u
+), closed AS (
+  UPDATE messor.visits v SET ended_at = messor.clock(), end_reason = $2 FROM waiting w
+   WHERE v.host_id = w.host_id AND v.token = w.token AND v.claimed_at = w.claimed_at
 )
 UPDATE messor.lanes l SET worker_id = NULL, slots = 0, claimed_at = NULL,
-       ready_at = greatest(l.ready_at, messor.clock() + make_interval(secs => l.delay)),
-       claim_at = greatest(l.ready_at, messor.clock() + make_interval(secs => l.delay))
-  FROM ended e WHERE l.worker_id = e.id
+       ready_at = w.ready_at, claim_at = w.ready_at
+  FROM waiting w WHERE l.host_id = w.host_id
 """
 
 
@@ -101,5 +114,16 @@ class WorkerLease:
         return Renewal(sent_at + self.seconds, row["closed"], row["committed"])
 
     async def end(self, connection: Connection) -> None:
-        await connection.execute(LOCK, self.id)
-        await connection.execute(END, self.id)
+        await _end(connection, [self.id], "stopped")
+
+
+async def end_dead(connection: Connection, lease_ids: Sequence[int]) -> None:
+    """End the leases of workers that are known to be dead, so that their lanes go on."""
+    if lease_ids:
+        await _end(connection, lease_ids, "expired")
+
+
+async def _end(connection: Connection, lease_ids: Sequence[int], reason: str) -> None:
+    await connection.execute(LOCK, lease_ids)
+    await connection.execute(LOCK_LANES, lease_ids)
+    await connection.execute(END, lease_ids, reason)

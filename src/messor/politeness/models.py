@@ -53,6 +53,7 @@ class HostTable(Base):
     other_robots_id: Mapped[bigint | None]
     spoke_https: Mapped[bool] = column(default="false")  # then http never stands in for it
     https_error: Mapped[str | None]  # why http is used in place of https
+    last_good_at: Mapped[utc | None]  # when a page of it was last fetched well
 
 
 class FrictionLogTable(Keyless):
@@ -123,11 +124,15 @@ class WorkerLeaseTable(Base):
 
 
 class LaneTable(Base):
-    """A host's queue; claimed by `claim_at` alone, so that a claim never scans tasks."""
+    """A host's queue; claimed by `claim_at` and its domain's priority, so that a claim never scans tasks."""
 
     __tablename__ = "lanes"
     __table_args__ = (
-        index("lanes_claim", "claim_at", "worker_id IS NULL AND claim_at IS NOT NULL"),
+        index(
+            "lanes_turn",
+            "messor.lane_turn(claim_at, priority), claim_at",
+            "worker_id IS NULL AND claim_at IS NOT NULL",
+        ),
         index("lanes_held_domain", "domain_id", "worker_id IS NOT NULL"),
         index("lanes_held_address", "address", "worker_id IS NOT NULL"),
         index("lanes_held_worker", "worker_id", "worker_id IS NOT NULL"),
@@ -152,6 +157,8 @@ class LaneTable(Base):
     recall: Mapped[bigint | None]  # token of a visit that must end: its tasks changed
     preflight: Mapped[bool] = column(default="false")  # the one reason to visit a pending domain
     paced_at: Mapped[utc_now | None]  # when `ready_at` was set: the wait survives a clock step
+    # its domain's, see `messor.lane_turn`
+    priority: Mapped[smallint] = column(default="5", check="priority BETWEEN 1 AND 10")
 
 
 class VisitTable(Keyless):

@@ -41,7 +41,7 @@ class Halt:
     reason: str
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         since = f"{self.halted_at:%Y-%m-%d %H:%M} UTC"
         return f"All traffic to sites was halted by {self.halted_by} on {since}: {self.reason}"
 
@@ -56,7 +56,7 @@ async def require_running(source: Connection | Database) -> None:
     """Raise TrafficHaltedError during a halt."""
     halt = await in_force(source)
     if halt is not None:
-        raise TrafficHaltedError(f"{halt.said}. An admin can lift it: messor traffic resume")
+        raise TrafficHaltedError(f"{halt.message}. An admin can lift it: messor traffic resume")
 
 
 async def halt(connection: Connection, *, reason: str, actor: str) -> Halt:

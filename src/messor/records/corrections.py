@@ -30,13 +30,13 @@ SELECT snapshot_id, domain_id, kind, data ->> $2 AS found FROM messor.records WH
 """
 KEEP = """
 INSERT INTO messor.corrections
-  (record_id, snapshot_id, domain_id, kind, field, found, correct, said_by)
+  (record_id, snapshot_id, domain_id, kind, field, found, correct, corrected_by)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (record_id, snapshot_id, field) DO UPDATE
-   SET correct = excluded.correct, said_by = excluded.said_by, said_at = (SELECT messor.clock())
+   SET correct = excluded.correct, corrected_by = excluded.corrected_by, corrected_at = (SELECT messor.clock())
 """
 LISTING = """
-SELECT c.id, c.record_id, d.domain, c.kind, c.field, c.found, c.correct, c.said_by, c.said_at
+SELECT c.id, c.record_id, d.domain, c.kind, c.field, c.found, c.correct, c.corrected_by, c.corrected_at
   FROM messor.corrections c JOIN messor.domains d ON d.id = c.domain_id
  WHERE $1::bigint IS NULL OR c.record_id = $1 ORDER BY c.id DESC LIMIT $2
 """
@@ -77,8 +77,8 @@ class Correction:
     field: str
     found: str | None
     correct: str | None
-    said_by: str
-    said_at: datetime
+    corrected_by: str
+    corrected_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ UPDATE messor.extractions x
 class ModelRecords:
     """Records of a model that the page supports. `complete` are kinds the model has answered fully."""
 
-    said: Sequence[FoundRecord] = ()
+    stated: Sequence[FoundRecord] = ()
     held: Sequence[FoundRecord] = ()  # found earlier and still on the page
     complete: Collection[str] = field(default_factory=frozenset)
 
@@ -77,13 +77,13 @@ async def store_reading(
 
 
 def _found(reading: ModelRecords) -> list[FoundRecord]:
-    said = {(record.kind, record.identity): record for record in reading.said}
+    stated = {(record.kind, record.identity): record for record in reading.stated}
     held = [
         record
         for record in reading.held
-        if record.kind not in reading.complete and (record.kind, record.identity) not in said
+        if record.kind not in reading.complete and (record.kind, record.identity) not in stated
     ]
-    return [*said.values(), *held]
+    return [*stated.values(), *held]
 
 
 def _beside(parsed: Sequence[KnownRecord], found: Sequence[FoundRecord]) -> list[FoundRecord]:

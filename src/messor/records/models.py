@@ -146,6 +146,9 @@ class ProductTable(Base):
     parser_version: Mapped[str]
     created_at: Mapped[utc]
     updated_at: Mapped[utc]  # only when the content changed
+    confidence: Mapped[real] = column(default="0.5", check="confidence BETWEEN 0 AND 1")
+    # the page that lists it, until its own page is read
+    listing_page_id: Mapped[bigint | None]
 
 
 class ProductPriceTable(Base):
@@ -214,8 +217,8 @@ class CorrectionTable(Base):
     field: Mapped[str]
     found: Mapped[str | None]
     correct: Mapped[str | None] = column(check="correct <> '' AND length(correct) <= 4000")
-    said_by: Mapped[str]
-    said_at: Mapped[utc_now]
+    corrected_by: Mapped[str]
+    corrected_at: Mapped[utc_now]
 
 
 class RankingTable(Base):

@@ -33,7 +33,8 @@ MAX_AMOUNT = 10**12
 
 _ROW = """q.id, q.product_name, q.price, q.currency, q.availability, q.brand, q.category, q.sku,
        q.gtin, q.rating, q.review_count, q.state, d.domain, q.url, q.record_id, q.page_id,
-       q.snapshot_id, q.parser, q.parser_version, q.created_at, q.updated_at"""
+       q.snapshot_id, q.parser, q.parser_version, q.created_at, q.updated_at, q.confidence,
+       q.listing_page_id"""
 _DOMAIN = "JOIN messor.domains d ON d.id = q.domain_id"
 PRODUCT = (
     f"SELECT {_ROW}, q.description, q.metadata FROM messor.products q {_DOMAIN} WHERE q.id = $1"
@@ -111,6 +112,9 @@ class ProductFilter(Filters):
     )
     currency: CurrencyCode | None = where("q.currency = {}", "Currency, such as EUR")
     min_rating: Amount | None = where("q.rating >= {}", "Minimum rating", ge=0, le=5)
+    min_confidence: float | None = where(
+        "q.confidence >= {}::real", "Minimum confidence", ge=0, le=1
+    )
     state: Literal["current", "removed", "all"] = in_state("q")
 
     @model_validator(mode="after")
@@ -152,6 +156,8 @@ class Product:
     parser_version: str
     created_at: datetime
     updated_at: datetime
+    confidence: float
+    listing_page_id: int | None  # the page that lists it, until its own page is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +229,9 @@ PRODUCTS = Listing(
         **both_ways(
             "price", "q.price", "numeric", "Lowest price first", "Highest price first",
             only="q.price IS NOT NULL",
+        ),
+        "product_name": Order(
+            "left(q.product_name, 200)", "text", "By name", only="q.product_name IS NOT NULL"
         ),
         "-rating": Order(
             "q.rating", "numeric", "Best rating first", descending=True,

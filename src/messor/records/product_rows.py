@@ -1,7 +1,8 @@
 """Product rows: what a page sells now, its price history and its images.
 
-They are derived from the page's product record. `updated_at` changes only with the content; a
-missing price is not a price of zero.
+They are derived from the page's product record; until its page is read, from a card of a list that
+links to it (`listed_rows`). `updated_at` changes only with the content; a missing price is not a
+price of zero.
 """
 
 from __future__ import annotations
@@ -23,23 +24,26 @@ IMAGE = "image"
 
 # For an existing row, `old_price` is its previous price, or the last one in this currency if no
 # price was stated meanwhile. Every change has a row in the prices, with `cause` parser for pages in
-# $23; another parser may revise the price of a moment.
+# $23; another parser may revise the price of a moment. A card never replaces what the product's own
+# page says.
 SET = """
 WITH given AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[],
          $6::bytea[], $7::text[], $8::text[], $9::numeric[], $10::text[], $11::text[],
          $12::numeric[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[],
-         $18::bytea[], $19::jsonb[], $20::text[], $21::text[], $22::timestamptz[])
+         $18::bytea[], $19::jsonb[], $20::text[], $21::text[], $22::real[], $24::bigint[],
+         $25::timestamptz[])
       AS g (record_id, page_id, snapshot_id, domain_id, url, url_hash, product_name, description,
             price, currency, availability, rating, review_count, brand, category, sku, gtin,
-            content_hash, metadata, parser, parser_version, seen_at)
+            content_hash, metadata, parser, parser_version, confidence, listing_page_id, seen_at)
 ), before AS (
   SELECT p.page_id, p.price, p.currency, p.availability FROM messor.products p
    WHERE p.page_id = ANY ($2::bigint[])
 ), written AS (
   INSERT INTO messor.products AS p (record_id, page_id, snapshot_id, domain_id, url, url_hash,
          product_name, description, price, currency, availability, rating, review_count, brand,
-         category, sku, gtin, content_hash, metadata, parser, parser_version, created_at, updated_at)
+         category, sku, gtin, content_hash, metadata, parser, parser_version, confidence,
+         listing_page_id, created_at, updated_at)
   SELECT g.*, g.seen_at FROM given g ORDER BY g.page_id
   ON CONFLICT (page_id) DO UPDATE
      SET record_id = excluded.record_id, snapshot_id = excluded.snapshot_id,
@@ -49,10 +53,12 @@ WITH given AS (
          review_count = excluded.review_count, brand = excluded.brand,
          category = excluded.category, sku = excluded.sku, gtin = excluded.gtin,
          metadata = excluded.metadata, parser = excluded.parser,
-         parser_version = excluded.parser_version, state = 'current',
+         parser_version = excluded.parser_version, confidence = excluded.confidence,
+         listing_page_id = excluded.listing_page_id, state = 'current',
          updated_at = CASE WHEN p.content_hash = excluded.content_hash AND p.state = 'current'
                            THEN p.updated_at ELSE excluded.updated_at END,
          content_hash = excluded.content_hash
+   WHERE excluded.listing_page_id IS NULL OR p.listing_page_id IS NOT NULL
   RETURNING id, page_id, snapshot_id, price, currency, availability
 ), told AS (
   SELECT w.*, g.seen_at, b.page_id IS NOT NULL AS was_known,
@@ -120,13 +126,14 @@ class PriceChange(NamedTuple):
     currency: str | None
 
 
-class _Product(NamedTuple):
-    """A page's product record with the id it is stored under."""
+class ProductSource(NamedTuple):
+    """A product's page, and the record it is read from with the id it is stored under."""
 
     sighting: Sighting
-    page: FoundPage
+    page: FoundPage | None  # None for a card, which has no images
     record: FoundRecord
     record_id: int
+    listing_page_id: int | None = None  # the page with the card
 
 
 async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> list[PriceChange]:
@@ -136,15 +143,22 @@ async def store(connection: Connection, outcomes: Sequence[StoredOutcome]) -> li
         await connection.execute(
             REMOVE, [record.id for _, record in gone], [sighting.seen_at for sighting, _ in gone]
         )
-    products = [product for outcome in outcomes for product in _products(outcome)]
+    return await write(
+        connection, [product for outcome in outcomes for product in _products(outcome)]
+    )
+
+
+async def write(connection: Connection, products: Sequence[ProductSource]) -> list[PriceChange]:
+    """Write products, at most one per page; returns price changes."""
     if not products:
         return []
     rows = {row["page_id"]: row for row in await connection.fetch(SET, *_columns(products))}
-    await _store_images(connection, products, rows)
+    await _store_images(connection, [each for each in products if each.page is not None], rows)
     return [
         PriceChange(each.sighting, row["id"], row["old_price"], row["price"], row["currency"])
         for each in products
-        if _has_new_price(row := rows[each.sighting.page_id])
+        # No row: its own page has been read.
+        if (row := rows.get(each.sighting.page_id)) is not None and _has_new_price(row)
     ]
 
 
@@ -153,16 +167,18 @@ def _has_new_price(row: Any) -> bool:
     return old is not None and new is not None and old != new
 
 
-def _products(outcome: StoredOutcome) -> list[_Product]:
+def _products(outcome: StoredOutcome) -> list[ProductSource]:
     """Return the product of a page: none or one."""
     page, ids = outcome.page, outcome.product_ids
     if page is None or not ids:
         return []
-    first = next(record for record in page.records if record.kind == PRODUCT)
-    return [_Product(outcome.sighting, page, first, ids[first.identity])]
+    first = next((record for record in page.records if record.kind == PRODUCT), None)
+    if first is None:
+        return []
+    return [ProductSource(outcome.sighting, page, first, ids[PRODUCT, first.identity])]
 
 
-def _columns(products: Sequence[_Product]) -> list[list[Any]]:
+def _columns(products: Sequence[ProductSource]) -> list[list[Any]]:
     seen = [product.sighting for product in products]
     records = [product.record for product in products]
     data = [record.data for record in records]
@@ -188,17 +204,19 @@ def _columns(products: Sequence[_Product]) -> list[list[Any]]:
         [_others(each) for each in data],
         [record.parser for record in records],
         [record.parser_version for record in records],
-        [each.seen_at for each in seen],
+        [record.confidence for record in records],
         [each.page_id for each in seen if each.cause == "parser"],
+        [product.listing_page_id for product in products],
+        [each.seen_at for each in seen],
     ]
     return list(map(sparse, columns))
 
 
 async def _store_images(
-    connection: Connection, products: Sequence[_Product], rows: dict[int, Any]
+    connection: Connection, products: Sequence[ProductSource], rows: dict[int, Any]
 ) -> None:
     """Store the images of products whose pages were read for images."""
-    with_images = [each for each in products if each.page.has_asked_for(IMAGE)]
+    with_images = [each for each in products if each.page and each.page.has_asked_for(IMAGE)]
     ids = [rows[each.sighting.page_id]["id"] for each in with_images]
     images = [
         row for each, found in zip(with_images, ids, strict=True) for row in _images(each, found)
@@ -213,27 +231,25 @@ async def _store_images(
         await connection.execute(IMAGES, *columns, known)
 
 
-def _images(product: _Product, product_id: int) -> list[tuple[Any, ...]]:
-    """Return the distinct images of a product as rows."""
-    sighting = product.sighting
+def _images(product: ProductSource, product_id: int) -> list[tuple[Any, ...]]:
+    """Return the distinct images of a product as rows, each thumbnail at the place of its image."""
+    base = product.sighting.url
     found: dict[str, dict[str, Any]] = {}
-    for record in product.page.records:
-        if record.kind == IMAGE:
-            data = record.data
-            url = parse(str(data.get("url", "")), sighting.url)
-            if url is not None:
-                found.setdefault(url.href, data)
-    return [
-        (
-            product_id,
-            sighting.page_id,
-            url,
-            sha256(url.encode()).digest(),
-            _text(data.get("alt")),
-            "gallery" if place else "primary",
-            place,
-        )
+    for record in product.page.records if product.page else ():
+        url = parse(str(record.data.get("url", "")), base) if record.kind == IMAGE else None
+        if url is not None:
+            found.setdefault(url.href, record.data)
+    rows = {
+        url: (url, _text(data.get("alt")), "gallery" if place else "primary", place)
         for place, (url, data) in enumerate(found.items())
+    }
+    for place, data in enumerate(found.values()):
+        small = parse(str(data["thumbnail"]), base) if data.get("thumbnail") else None
+        if small is not None:  # beside its image in the order
+            rows.setdefault(small.href, (small.href, _text(data.get("alt")), "thumbnail", place))
+    return [
+        (product_id, product.sighting.page_id, url, sha256(url.encode()).digest(), alt, kind, place)
+        for url, alt, kind, place in rows.values()
     ]
 
 

@@ -48,6 +48,11 @@ SELECT {_ROW} FROM messor.records r JOIN messor.domains d ON d.id = r.domain_id
  WHERE r.page_id = $1 AND r.kind = ANY ($2::text[]) AND r.state = 'current'
  ORDER BY r.kind, r.id LIMIT {MOST_PARTS}
 """
+OF_PAGES = """
+SELECT r.id, r.page_id, r.snapshot_id, r.kind, r.confidence, r.data, r.fields
+  FROM messor.records r WHERE r.page_id = ANY ($1::bigint[]) AND r.state = 'current'
+ ORDER BY r.page_id, r.id LIMIT $2
+"""
 # The kinds in use, by a loose index scan.
 _KINDS = """
 WITH RECURSIVE used (kind) AS (
@@ -168,6 +173,19 @@ class FullRecord(ListedRecord):
     fields: dict[str, RecordField]
     removed_at: datetime | None
     product_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A record with its evidence by field: quote, method, path and confidence."""
+
+    id: int
+    page_id: int
+    snapshot_id: int
+    kind: str
+    confidence: float
+    data: dict[str, Any]
+    evidence: dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +314,21 @@ async def record(source: Source, record_id: int) -> FullRecord:
         for name, value in found["data"].items()
     }
     return FullRecord(**found, title=title_of(found["kind"], found["data"]), fields=fields)
+
+
+async def of_pages(source: Source, page_ids: Sequence[int], limit: int) -> list[PageRecord]:
+    """The current records of some pages, in the order in which each page states them."""
+    return [_with_evidence(_plain(row)) for row in await source.fetch(OF_PAGES, page_ids, limit)]
+
+
+def _with_evidence(found: dict[str, Any]) -> PageRecord:
+    fields = found.pop("fields")
+    evidence = {
+        name: {**proof["evidence"], "confidence": proof.get("confidence")}
+        for name, proof in fields.items()
+        if proof.get("evidence")
+    }
+    return PageRecord(**found, evidence=evidence)
 
 
 async def parts(source: Source, page_id: int, kinds: Sequence[str]) -> list[ListedRecord]:

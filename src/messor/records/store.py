@@ -26,6 +26,7 @@ from messor.records.changes import (
 from messor.store.database import Connection
 
 PRODUCT = "product"
+LISTED = "listed_product"
 
 # Writers of the same page's records wait for each other.
 LOCK = """
@@ -55,7 +56,7 @@ WITH added AS (
   SELECT id, page_id, snapshot_id, first_seen, 'new',
          CASE WHEN page_id = ANY ($13::bigint[]) THEN 'parser' ELSE 'page' END FROM added
 )
-SELECT page_id, identity, id FROM added WHERE kind = 'product'
+SELECT page_id, kind, identity, id FROM added WHERE kind IN ('product', 'listed_product')
 """
 # For unchanged records only the evidence is updated, and nothing if it is the same.
 RENEW = """
@@ -117,6 +118,7 @@ UPDATE messor.extractions SET snapshot_id = NULL, records = 0, extracted_at = (S
  WHERE page_id = ANY ($1::bigint[])
 """
 
+_PRODUCTS = frozenset((PRODUCT, LISTED))
 _encode = msgspec.json.Encoder().encode
 
 
@@ -128,7 +130,8 @@ class StoredOutcome:
     page: FoundPage | None  # None: the page is gone
     changes: PageChanges
     by_model: int = 0  # current records of a model
-    product_ids: dict[str, int] = field(default_factory=dict)  # ids of product records, by identity
+    # Ids of records of products and listed products, by kind and identity.
+    product_ids: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
 async def store(
@@ -175,7 +178,9 @@ def _outcome(
     changes = compare(ours, page.records, unread=page.unread, kinds=page.kinds)
     standing = [record for record in models if record.state == CURRENT]
     changes.unread += standing
-    products = {one.identity: one.id for one, _ in _held(changes) if one.kind == PRODUCT}
+    products = {
+        (one.kind, one.identity): one.id for one, _ in _held(changes) if one.kind in _PRODUCTS
+    }
     return StoredOutcome(sighting, page, changes, len(standing), products)
 
 
@@ -208,8 +213,8 @@ async def _add(connection: Connection, outcomes: Sequence[StoredOutcome]) -> Non
         [outcome.sighting.page_id for outcome in outcomes if outcome.sighting.cause == "parser"],
     )
     by_page = {outcome.sighting.page_id: outcome for outcome in outcomes}
-    for page_id, identity, record_id in rows:
-        by_page[page_id].product_ids[identity] = record_id
+    for page_id, kind, identity, record_id in rows:
+        by_page[page_id].product_ids[kind, identity] = record_id
 
 
 async def _renew(connection: Connection, outcomes: Sequence[StoredOutcome]) -> None:

@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "domains", "life", "notes", "preflights", "queries", "review", "review_queries", "submissions",
-    "terms",
+    "domains", "life", "notes", "preflights", "queries", "review", "review_queries",
+    "submission_status", "submissions", "terms",
 )  # fmt: skip

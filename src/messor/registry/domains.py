@@ -48,6 +48,8 @@ __all__ = [
 MAX_CONTEXT = 4_000
 MAX_REASON = 2_000
 MAX_NAME = 253
+SUGGESTED_DELAY = 2  # seconds; what a form proposes
+SUBMITTED_DELAYS = (1, 86_400)  # a shorter one is a reviewer's decision
 # Characters that control terminals or change text direction; tabs and line ends are allowed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -59,23 +61,26 @@ COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_t
   robots_forbidden, proxies, verify_tls, created_at, domain_class, review_reason,
   last_processed_at, processing_count, best_confidence_score, high_quality_candidate_count,
   low_quality_candidate_count, no_funds_year, failure_reason, failure_count, retry_after,
-  (SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
+  (SELECT max(h.last_good_at) FROM messor.hosts h WHERE h.domain_id = domains.id)
     AS last_scraped_at, paused,
   (SELECT max(messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())))
-     FROM messor.hosts h WHERE h.domain_id = domains.id) AS risk"""
+     FROM messor.hosts h WHERE h.domain_id = domains.id) AS risk, vertical,
+  priority"""
 
 # The first submitter and all later ones are stored beside the domain.
 INSERT = f"""
 WITH made AS (
   INSERT INTO messor.domains (id, domain, base_url, submitted_by, submitter_type,
-                              submission_context, max_crawl_depth)
-  VALUES ($1, $2, $3, $4, $5, $6, $7)
+                              submission_context, max_crawl_depth, crawl_delay_seconds, vertical)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $10, $11)
   ON CONFLICT (domain) DO NOTHING
   RETURNING *
 ), asked AS (
   INSERT INTO messor.domain_submissions (id, domain_id, submitted_by, submitter_type, context,
-                                         max_crawl_depth, contact)
-  SELECT $8, id, submitted_by, submitter_type, submission_context, max_crawl_depth, $9 FROM made
+                                         max_crawl_depth, contact, crawl_delay_seconds, vertical,
+                                         token)
+  SELECT $8, id, submitted_by, submitter_type, submission_context, max_crawl_depth, $9,
+         crawl_delay_seconds, vertical, $12 FROM made
 )
 SELECT {COLUMNS} FROM made AS domains
 """
@@ -104,6 +109,7 @@ UPDATE messor.domains
        robots_forbidden = coalesce($12, robots_forbidden),
        proxies = coalesce($13, proxies),
        verify_tls = coalesce($14, verify_tls),
+       priority = coalesce($15, priority),
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1
 RETURNING {COLUMNS}
@@ -167,9 +173,11 @@ class Domain:
     failure_reason: str | None
     failure_count: int  # consecutive
     retry_after: datetime | None
-    last_scraped_at: datetime | None
+    last_scraped_at: datetime | None  # its last good page
     paused: bool
     risk: float | None  # of its riskiest host
+    vertical: str | None  # its own; organisations and candidates may add others
+    priority: int  # 1 first, 10 last
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,30 +218,52 @@ async def submit(
     context: str | None = None,
     max_crawl_depth: int = 3,
     contact: str | None = None,
+    submitted_by: str | None = None,
+    delay: float | None = None,
+    vertical: str | None = None,
+    token: str | None = None,
 ) -> tuple[Domain, bool]:
-    """Submit a domain; returns it and whether it is new. A known one is unchanged."""
+    """Submit a domain; returns it and whether it is new. A known one is unchanged.
+
+    `submitted_by` is the member behind the actor, if that is a key.
+    """
     context = checked(context, "context", MAX_CONTEXT)
-    low, high = RANGES["max_crawl_depth"]
-    if not low <= max_crawl_depth <= high:
-        raise UsageError(f"The depth must be between {low} and {high}, not {max_crawl_depth}.")
+    check_submitted(max_crawl_depth, delay)
     row = await connection.fetchrow(
         INSERT,
         new_id(),
         submission.domain,
         submission.base_url,
-        actor,
+        submitted_by or actor,
         submitter_type,
         context,
         max_crawl_depth,
         new_id(),
         contact,
+        delay,
+        vertical,
+        token,
     )
     if row is None:
         return await get(connection, submission.domain), False
     domain = Domain(**row)
-    fact = Event("domain.submitted", actor, domain.id, data={"context": context})
+    data = {"context": context, **({"vertical": vertical} if vertical else {})}
+    fact = Event("domain.submitted", actor, domain.id, data=data)
     await record(connection, [fact])
     return domain, True
+
+
+def check_submitted(max_crawl_depth: int, delay: float | None) -> None:
+    """Raise an error for terms that a submission may not propose."""
+    low, high = RANGES["max_crawl_depth"]
+    if not low <= max_crawl_depth <= high:
+        raise UsageError(f"The depth must be between {low} and {high}, not {max_crawl_depth}.")
+    least, most = SUBMITTED_DELAYS
+    if delay is not None and not least <= delay <= most:
+        raise UsageError(
+            f"The delay must be between {least} and {most} seconds, not {delay:g}. "
+            "A reviewer may set a shorter one in the domain's settings."
+        )
 
 
 async def move(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Mapped
@@ -14,6 +15,7 @@ from messor.store.base import (
     column,
     ctext,
     index,
+    int_number,
     real,
     smallint,
     utc,
@@ -73,6 +75,7 @@ class DomainTable(Base):
         index("idx_domain_retry", "processing, retry_after", "processing = 'processing_failed'"),
         index("domains_first_label", "split_part(domain, '.', 1)"),
         index("domains_session", "discovery_session_id", "discovery_session_id IS NOT NULL"),
+        index("domains_priority", "priority", "priority <> 5"),
     )
 
     id: Mapped[uuid_key]
@@ -159,13 +162,22 @@ class DomainTable(Base):
     vertical_on_block: Mapped[str | None] = column(
         check="vertical_on_block IN ('respect', 'failover')"
     )
+    # What its verticals say for its track level; NULL: the level's usual interval.
+    track_interval: Mapped[timedelta | None] = column(check="track_interval > interval '0'")
+    vertical: Mapped[ctext | None]  # as submitted or set by a reviewer; a name of `verticals`
+    # By which the Forager specification knows it.
+    number: Mapped[int_number]
+    priority: Mapped[smallint] = column(default="5", check="priority BETWEEN 1 AND 10")
 
 
 class DomainSubmissionTable(Base):
     """A submission of a domain, the first included."""
 
     __tablename__ = "domain_submissions"
-    __table_args__ = (index("domain_submissions_domain", "domain_id, created_at"),)
+    __table_args__ = (
+        index("domain_submissions_domain", "domain_id, created_at"),
+        index("domain_submissions_untold", "domain_id", "live_told_at IS NULL"),
+    )
 
     id: Mapped[uuid_key]
     domain_id: Mapped[UUID] = column(belongs_to("domains.id"))
@@ -178,6 +190,10 @@ class DomainSubmissionTable(Base):
     context: Mapped[str | None]
     max_crawl_depth: Mapped[smallint] = column(check="max_crawl_depth BETWEEN 0 AND 100")
     created_at: Mapped[utc_now]
+    crawl_delay_seconds: Mapped[real | None] = column(check="crawl_delay_seconds >= 0")
+    vertical: Mapped[ctext | None]  # as its submitter sees it
+    token: Mapped[ctext | None] = column(unique=True)  # of its public status page
+    live_told_at: Mapped[utc | None]  # when its submitter was told of the first pages
 
 
 class SubmittedUrlTable(Base):

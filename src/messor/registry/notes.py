@@ -1,4 +1,4 @@
-"""What reviewers record besides decisions: notes, trust, class and requests for another review."""
+"""What reviewers record besides decisions: notes, trust, vertical, class, another review."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ RETURNING {COLUMNS}
 CLASSIFY = f"""
 UPDATE messor.domains SET domain_class = $2, updated_at = messor.clock() WHERE id = $1
 RETURNING {COLUMNS}
+"""
+
+SET_VERTICAL = f"""
+UPDATE messor.domains SET vertical = $2, policy_version = policy_version + 1,
+       updated_at = messor.clock() WHERE id = $1 RETURNING {COLUMNS}
 """
 
 
@@ -111,6 +116,20 @@ async def keep(connection: Connection, domain: Domain, *, actor: str) -> Domain:
     assert row is not None
     data = {"reason": domain.review_reason}
     await record(connection, [Event("domain.kept", actor, domain.id, data=data)])
+    return Domain(**row)
+
+
+async def set_vertical(
+    connection: Connection, domain: Domain, vertical: str | None, *, actor: str
+) -> Domain:
+    """Set or clear the vertical of a domain; the caller has checked that it is applied."""
+    domain = await domains.lock(connection, domain.domain)
+    if domain.vertical == vertical:
+        return domain
+    row = await connection.fetchrow(SET_VERTICAL, domain.id, vertical)
+    assert row is not None
+    data = {"vertical": vertical, "before": domain.vertical}
+    await record(connection, [Event("domain.vertical_set", actor, domain.id, data=data)])
     return Domain(**row)
 
 

@@ -37,7 +37,7 @@ class PreflightReport:
 
     url: str
     reachable: bool
-    said: str  # one sentence for the reviewer
+    message: str  # one sentence for the reviewer
     robots: str | None = None  # rules, allow_all, deny_all
     robots_reason: str | None = None
     robots_allows: bool | None = None  # whether it allows the homepage

@@ -11,7 +11,8 @@ from messor.store.listing import Filters, Listing, both_ways, where
 
 COUNTS = "SELECT status, count(*)::int AS domains FROM messor.domains GROUP BY 1"
 
-_LAST_SCRAPED = "(SELECT max(h.last_request_at) FROM messor.hosts h WHERE h.domain_id = domains.id)"
+_HOSTS = "FROM messor.hosts h WHERE h.domain_id = domains.id"
+_LAST_SCRAPED = f"(SELECT max(h.last_good_at) {_HOSTS})"
 
 View = Literal["approved", "pending", "suspended", "refused", "failing", "unvisited"]
 
@@ -29,7 +30,7 @@ class DomainFilter(Filters):
             "suspended": "domains.status = 'suspended' OR domains.paused",
             "refused": "domains.status IN ('rejected', 'blacklisted')",
             "failing": "domains.processing = 'processing_failed'",
-            "unvisited": f"domains.status = 'approved' AND {_LAST_SCRAPED} IS NULL",
+            "unvisited": f"domains.status = 'approved' AND (SELECT max(h.last_request_at) {_HOSTS}) IS NULL",
         },
         "A frequent list",
     )
@@ -38,6 +39,7 @@ class DomainFilter(Filters):
     submitter_type: SubmitterType | None = where("domains.submitter_type = {}", "Who requested it")
     trusted: bool | None = where("domains.is_trusted_domain = {}", "Trusted")
     domain_class: str | None = where("domains.domain_class = {}", "Class", max_length=100)
+    vertical: str | None = where("domains.vertical = {}", "Vertical", max_length=63)
 
 
 DOMAINS = Listing(
@@ -62,7 +64,10 @@ DOMAINS = Listing(
         ),
         **both_ways(
             "last_scraped_at", f"coalesce({_LAST_SCRAPED}, '-infinity')", "timestamptz",
-            "Least recently crawled", "Recently crawled first",
+            "Oldest good page first", "Newest good page first",
+        ),
+        **both_ways(
+            "priority", "domains.priority", "smallint", "Highest priority first", "Lowest priority first"
         ),
         **both_ways(
             "last_processed_at", "coalesce(domains.last_processed_at, '-infinity')", "timestamptz",

@@ -36,6 +36,7 @@ class WaitingDomain:
     notes: int
     preflight_asked_at: datetime | None
     report: PreflightReport | None
+    vertical: str | None
 
 
 class WaitingFilter(Filters):
@@ -43,6 +44,7 @@ class WaitingFilter(Filters):
 
     q: str | None = where("strpos(d.domain, lower({})) > 0", "Part of the name", max_length=253)
     submitter_type: SubmitterType | None = where("d.submitter_type = {}", "Who requested it")
+    vertical: str | None = where("d.vertical = {}", "Vertical", max_length=63)
 
 
 def _waiting(row: Mapping[str, Any]) -> WaitingDomain:
@@ -63,7 +65,8 @@ WAITING = Listing(
        (SELECT count(*) FROM messor.submitted_urls u
          WHERE u.domain_id = d.id AND u.taken_at IS NULL) AS urls_waiting,
        (SELECT count(*) FROM messor.domain_notes n WHERE n.domain_id = d.id) AS notes,
-       p.requested_at AS preflight_asked_at, p.report::text AS report""",
+       p.requested_at AS preflight_asked_at, p.report::text AS report,
+       d.vertical""",
     joins="""LEFT JOIN LATERAL (SELECT f.requested_at, f.report FROM messor.preflights f
                                  WHERE f.domain_id = d.id ORDER BY f.requested_at DESC LIMIT 1) p ON true""",
     key_type="uuid",

@@ -7,18 +7,19 @@ them to the frontier is left to `governance`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 from uuid import UUID
 
+from messor.access.principal import Principal
+from messor.access.roles import PERMISSIONS, Act
 from messor.core.ids import new_id
 from messor.errors import ConflictError, UsageError
 from messor.ledger.events import Event, record
-from messor.registry import domains
+from messor.registry import domains, submission_status
 from messor.registry.domains import MAX_CONTEXT, Domain, Submission, checked
 from messor.registry.life import SubmitterType
-from messor.registry.terms import RANGES
 from messor.store.database import Connection, Database
 from messor.web.urls import Url, canonical, url_hash
 
@@ -37,20 +38,24 @@ DEPTH_GUIDANCE = (
 
 ASK = """
 INSERT INTO messor.domain_submissions (id, domain_id, submitted_by, submitter_type, contact,
-                                       context, max_crawl_depth)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+                                       context, max_crawl_depth, crawl_delay_seconds, vertical, token)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 COUNT = """
 SELECT count(*) FROM messor.domain_submissions WHERE domain_id = $1 AND submitter_type = $2
 """
 RENEW = f"""
 UPDATE messor.domains SET submitted_by = $2, submitter_type = $3, submission_context = $4,
-       max_crawl_depth = $5, updated_at = messor.clock() WHERE id = $1
+       max_crawl_depth = $5, crawl_delay_seconds = coalesce($6, crawl_delay_seconds),
+       vertical = coalesce($7, vertical), updated_at = messor.clock() WHERE id = $1
 RETURNING {domains.COLUMNS}
 """
+FIRST_VERTICAL = (
+    "UPDATE messor.domains SET vertical = $2, updated_at = messor.clock() WHERE id = $1"
+)
 OF_DOMAIN = """
 SELECT submitted_by, submitter_type, contact IS NOT NULL AS has_contact, context, max_crawl_depth,
-       created_at
+       crawl_delay_seconds, created_at, vertical
   FROM messor.domain_submissions WHERE domain_id = $1 ORDER BY created_at, id LIMIT $2
 """
 REMEMBER = """
@@ -85,6 +90,22 @@ class Submitter:
     actor: str
     submitter_type: str = "admin"
     contact: str | None = None  # for a notice; personal data, so stored apart from the domain
+    member_id: UUID | None = None  # the actor's, or of the member whose key it is
+
+    @classmethod
+    def of(cls, principal: Principal, contact: str | None = None) -> Submitter:
+        """The caller as a submitter; whoever may decide about domains counts as `admin`."""
+        decides = principal.role in PERMISSIONS[Act.DOMAINS_REVIEW]
+        kind = "admin" if decides else "public_user"
+        return cls(principal.actor, kind, contact, principal.member_id)
+
+    @property
+    def submitted_by(self) -> str:
+        return self.actor if self.member_id is None else f"member:{self.member_id}"
+
+    @property
+    def is_anonymous(self) -> bool:
+        return self.submitter_type == "public_user" and self.member_id is None
 
     def __post_init__(self) -> None:
         if self.submitter_type not in SUBMITTERS:
@@ -105,6 +126,7 @@ class Submitted:
     domain: Domain
     message: str
     asks: Literal["rescrape", "context"] | None = None  # offered to the person
+    token: str | None = None  # of its status page, if it was stored
 
     @property
     def taken(self) -> bool:
@@ -120,7 +142,9 @@ class PastSubmission:
     has_contact: bool
     context: str | None
     max_crawl_depth: int
+    crawl_delay_seconds: float | None
     created_at: datetime
+    vertical: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +157,16 @@ class WaitingUrl:
     submitted_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a submission says about a domain, in the order of the statements' parameters."""
+
+    context: str | None
+    max_crawl_depth: int
+    delay: float | None
+    vertical: str | None
+
+
 async def ask(
     connection: Connection,
     submission: Submission,
@@ -140,9 +174,14 @@ async def ask(
     *,
     context: str | None = None,
     max_crawl_depth: int = 3,
+    delay: float | None = None,
+    vertical: str | None = None,
 ) -> Submitted:
-    """Submit a domain; a rejected one returns to the queue with new context."""
-    asker = await _reachable(connection, asker)
+    """Submit a domain; a rejected one returns to the queue with new context.
+
+    The caller has checked that the vertical is applied.
+    """
+    asker, token = await _reachable(connection, asker), submission_status.new_token()
     domain, new = await domains.submit(
         connection,
         submission,
@@ -151,19 +190,26 @@ async def ask(
         context=context,
         max_crawl_depth=max_crawl_depth,
         contact=asker.contact,
+        submitted_by=asker.submitted_by,
+        delay=delay,
+        vertical=vertical,
+        token=token,
     )
     if new:
-        return Submitted("new", domain, f"{domain.domain} was submitted for review.")
+        message = f"{domain.domain} was submitted for review."
+        return Submitted("new", domain, message, token=token)
     domain = await domains.lock(connection, domain.domain)
-    context = checked(context, "context", MAX_CONTEXT)
-    if domain.status == "rejected" and context and context != domain.submission_context:
-        _check_depth(max_crawl_depth)
+    given = _Given(checked(context, "context", MAX_CONTEXT), max_crawl_depth, delay, vertical)
+    if domain.status == "rejected" and given.context not in (None, domain.submission_context):
         await _check_public_limit(connection, domain, asker)
-        await _keep(connection, domain, asker, context, max_crawl_depth)
-        return await _resubmit(connection, domain, asker, context, max_crawl_depth)
-    if domain.status == "pending_review" and context:
+        await _keep(connection, domain, asker, given, token)
+        return replace(await _resubmit(connection, domain, asker, given), token=token)
+    if domain.status == "pending_review" and (given.context or asker.contact):
         await _check_public_limit(connection, domain, asker)
-        await _keep(connection, domain, asker, context, max_crawl_depth)
+        await _keep(connection, domain, asker, given, token)
+        if vertical and domain.vertical is None:
+            await connection.execute(FIRST_VERTICAL, domain.id, vertical)
+        return replace(_as_it_stands(domain), token=token)
     return _as_it_stands(domain)
 
 
@@ -182,40 +228,33 @@ def _as_it_stands(domain: Domain) -> Submitted:
 
 
 async def _resubmit(
-    connection: Connection, domain: Domain, asker: Submitter, context: str, depth: int
+    connection: Connection, domain: Domain, asker: Submitter, given: _Given
 ) -> Submitted:
-    row = await connection.fetchrow(
-        RENEW, domain.id, asker.actor, asker.submitter_type, context, depth
-    )
+    who = (asker.submitted_by, asker.submitter_type)
+    row = await connection.fetchrow(RENEW, domain.id, *who, *astuple(given))
     assert row is not None
     again = await domains.move(
-        connection, Domain(**row), "pending_review", actor=asker.actor, context=context
+        connection, Domain(**row), "pending_review", actor=asker.actor, context=given.context
     )
     return Submitted("resubmitted", again, f"{again.domain} was submitted for review again.")
 
 
 async def _keep(
-    connection: Connection, domain: Domain, asker: Submitter, context: str, depth: int
+    connection: Connection, domain: Domain, asker: Submitter, given: _Given, token: str
 ) -> None:
-    kind, contact = asker.submitter_type, asker.contact
-    await connection.execute(ASK, new_id(), domain.id, asker.actor, kind, contact, context, depth)
+    who = (asker.submitted_by, asker.submitter_type, asker.contact)
+    await connection.execute(ASK, new_id(), domain.id, *who, *astuple(given), token)
 
 
 async def _check_public_limit(connection: Connection, domain: Domain, asker: Submitter) -> None:
     """Limit public submissions of one domain."""
-    if asker.submitter_type != "public_user":
+    if not asker.is_anonymous:
         return
     count: int = await connection.fetchval(COUNT, domain.id, asker.submitter_type)
     if count >= MAX_SUBMISSIONS:
         raise ConflictError(
             f"{domain.domain} was submitted often enough; a reviewer will check it."
         )
-
-
-def _check_depth(depth: int) -> None:
-    low, high = RANGES["max_crawl_depth"]
-    if not low <= depth <= high:
-        raise UsageError(f"The depth must be between {low} and {high}, not {depth}.")
 
 
 async def _reachable(connection: Connection, asker: Submitter) -> Submitter:
@@ -244,19 +283,12 @@ async def remember(connection: Connection, domain: Domain, url: Url, asker: Subm
             f"{waiting} URLs already wait for {domain.domain}; no more are accepted."
         )
     fresh = await connection.fetchval(
-        REMEMBER, domain.id, url_hash(url), url.href, asker.actor, asker.submitter_type
+        REMEMBER, domain.id, url_hash(url), url.href, asker.submitted_by, asker.submitter_type
     )
     if fresh:
         data = {"url": url.href, "waits": True}
         await record(connection, [Event("url.submitted", asker.actor, domain.id, data=data)])
     return bool(fresh)
-
-
-async def waiting_urls(
-    source: Connection | Database, domain: Domain, limit: int = 100
-) -> list[WaitingUrl]:
-    """URLs that wait for their domain, in order of submission."""
-    return [WaitingUrl(*row) for row in await source.fetch(WAITING, domain.id, limit)]
 
 
 async def take_urls(connection: Connection, domain_id: UUID) -> Sequence[str]:

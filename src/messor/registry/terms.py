@@ -23,6 +23,7 @@ class Terms(TypedDict, total=False):
     robots_forbidden: str | None
     proxies: str | None
     verify_tls: bool | None
+    priority: int | None  # of its hosts when workers are busy: 1 first, 10 last
 
 
 # Terms with other column names: those a domain need not have of its own.
@@ -45,6 +46,7 @@ RANGES = {
     "max_crawl_depth": (0, 100),
     "page_budget": (1, 100_000_000),
     "every_hours": (1, 87_600),
+    "priority": (1, 10),
 }
 
 

@@ -2,7 +2,8 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "components", "process_group", "server.descriptors", "server.hosts", "server.limits",
-    "server.load", "server.protocol", "server.rates", "stopping", "supervisor", "watchdog",
+    "components", "ends", "process_group", "pulse", "server.descriptors", "server.hosts",
+    "server.limits", "server.listener", "server.load", "server.protocol", "server.rates",
+    "supervisor", "watchdog",
     "worker_process",
 )  # fmt: skip

@@ -17,6 +17,7 @@ from messor.jobs.broker.options import Options
 from messor.jobs.handlers import Handlers
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.runtime.process_group import Component, ProcessGroup
+from messor.runtime.stall import StallWatch
 from messor.settings import Settings
 from messor.store.session import Session, open_session
 
@@ -135,7 +136,8 @@ class EngineThread:
                 job_source=hints,
                 repair=session.repair,
             )
-            self._process_group = ProcessGroup([runner, *setup.components])
+            watch = StallWatch("The job runner", runner.heartbeat, session.database.responds)
+            self._process_group = ProcessGroup([runner, watch, *setup.components])
             self._hints.set_result(hints)
             if self._is_stopped:
                 self._process_group.stop()

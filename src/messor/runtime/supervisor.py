@@ -1,8 +1,9 @@
 """The supervisor: keeps a number of processes of one command running.
 
-A process that ends is restarted, after a delay that grows while it keeps ending soon. On stop, the
-supervisor stops its processes and allows them 30 seconds. What a killed process held becomes
-available when its leases expire, so killing is always safe.
+A process that ends is restarted, after a delay that grows while it keeps ending soon. One whose
+event loop hangs is killed, after it has logged where it hangs. On stop, the supervisor stops its
+processes and allows them 30 seconds. What a killed process held becomes available when its leases
+expire or another worker notices its death, so killing is always safe.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Sequence
+import socket
+from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from messor.core.heartbeat import Heartbeat
 from messor.jobs.poller import wait
-from messor.runtime.stopping import MEGABYTE, resident_bytes
+from messor.runtime.ends import MEGABYTE, resident_bytes
+from messor.runtime.pulse import SHOW_STACKS, ProcessPulse
 
 SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -29,13 +33,21 @@ class RestartPolicy:
     proven_seconds: float = 60.0  # a process that lived this long resets the delay
     stop_seconds: float = 30.0
     poll_seconds: float = 2.0
+    hang_seconds: float = 60.0  # without a pulse, not counting time in which it could not run
 
     def pause(self, failures: int) -> float:
         return min(self.first_pause_seconds * 2.0 ** (failures - 1), self.longest_pause_seconds)
 
 
+async def _tell_nobody(_: str) -> None:
+    """For a supervisor without a database."""
+
+
 class Supervisor:
-    """Starts the processes with a pipe as standard input, which closes when the supervisor ends."""
+    """Starts the processes with a socket as standard input, which closes when the supervisor ends.
+
+    Through it they send their pulse.
+    """
 
     def __init__(
         self,
@@ -45,8 +57,15 @@ class Supervisor:
         say: Callable[[str], None],
         ceiling_mb: int,
         policy: RestartPolicy | None = None,
+        name: str = "Worker",
+        pass_fds: Sequence[int] = (),
+        on_hang: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._command = command
+        self._name = name
+        self._pass_fds = pass_fds
+        self._on_hang = on_hang or _tell_nobody
+        self.heartbeat = Heartbeat()
         self._count = count
         self._stop = asyncio.Event()
         self._say = say
@@ -64,15 +83,15 @@ class Supervisor:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for _ in range(self._count):
-                group.create_task(self._keep_running())
+            for number in range(self._count):
+                group.create_task(self._keep_running(f"{self._name.lower()} {number + 1}"))
 
-    async def _keep_running(self) -> None:
+    async def _keep_running(self, activity: str) -> None:
         failures = 0
         clock = asyncio.get_running_loop().time
         while not self._stop.is_set():
             started = clock()
-            ending = await self._run_one()
+            ending = await self._run_one(activity)
             if self._stop.is_set():
                 return
             is_proven = clock() - started >= self._policy.proven_seconds
@@ -81,30 +100,42 @@ class Supervisor:
             self._say(f"{ending}; starting another in {pause:.0f} s.")
             await wait(self._stop, pause)
 
-    async def _run_one(self) -> str:
+    async def _run_one(self, activity: str) -> str:
         """Run one process to its end; return how it ended, or why it did not start."""
-        # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then
-        # stops the others.
+        self.heartbeat.beat(activity)
+        ours, theirs = None, None
         try:
+            ours, theirs = socket.socketpair()
+            # A session of its own: Ctrl-C in the terminal reaches only the supervisor, which then
+            # stops the others.
             process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=PIPE, start_new_session=True
+                *self._command,
+                stdin=theirs.fileno(),
+                start_new_session=True,
+                pass_fds=self._pass_fds,
             )
         except OSError as error:  # out of descriptors, processes or memory: temporary
-            return f"A worker could not be started ({error.strerror or error})"
+            if ours is not None:
+                ours.close()
+            return f"A {self._name.lower()} could not be started ({error.strerror or error})"
+        finally:
+            if theirs is not None:
+                theirs.close()
         self._processes.add(process)
         ended = asyncio.create_task(process.wait())
+        pulse = ProcessPulse(process.pid, ours, self._policy.poll_seconds)
         try:
             while not ended.done() and not self._stop.is_set():
-                await self._watch(process, ended)
+                self.heartbeat.beat(activity)
+                await self._watch(process, ended, pulse)
             await self._end(process, ended)
         finally:
             self._processes.discard(process)
-            if process.stdin is not None:
-                process.stdin.close()  # on cancellation this ends it, too
-        return _obituary(process.pid, await ended)
+            pulse.close()  # on cancellation this ends it, too
+        return _obituary(self._name, process.pid, await ended)
 
-    async def _watch(self, process: Process, ended: asyncio.Task[int]) -> None:
-        """Wait until it ends, we are stopped, or its memory is due for a check."""
+    async def _watch(self, process: Process, ended: asyncio.Task[int], pulse: ProcessPulse) -> None:
+        """Wait until it ends, we are stopped, or its memory and its pulse are due for a check."""
         stopped = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait(
@@ -114,10 +145,24 @@ class Supervisor:
             )
         finally:
             stopped.cancel()
-        if not ended.done() and resident_bytes(process.pid) > self._hard_ceiling:
-            self._say(f"Worker {process.pid} exceeds twice its memory limit and is killed.")
+        if ended.done() or self._stop.is_set():
+            return
+        if resident_bytes(process.pid) > self._hard_ceiling:
+            self._say(f"{self._name} {process.pid} exceeds twice its memory limit and is killed.")
             _send(process, signal.SIGKILL)
             await ended
+        elif pulse.silent_seconds() >= self._policy.hang_seconds:
+            await self._kill_hanging(process, ended)
+
+    async def _kill_hanging(self, process: Process, ended: asyncio.Task[int]) -> None:
+        seconds = self._policy.hang_seconds
+        message = f"{self._name} {process.pid} has not responded for {seconds:.0f} s and is killed."
+        self._say(message)
+        _send(process, SHOW_STACKS)
+        await asyncio.wait([ended], timeout=self._policy.poll_seconds)
+        _send(process, signal.SIGKILL)
+        await ended
+        await self._on_hang(message)
 
     async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
         if ended.done():
@@ -125,7 +170,7 @@ class Supervisor:
         _send(process, signal.SIGTERM)
         await asyncio.wait([ended], timeout=self._policy.stop_seconds)
         if not ended.done():
-            self._say(f"Worker {process.pid} did not end in time and is killed.")
+            self._say(f"{self._name} {process.pid} did not end in time and is killed.")
             _send(process, signal.SIGKILL)
             await ended
 
@@ -135,10 +180,10 @@ def _send(process: Process, number: signal.Signals) -> None:
         process.send_signal(number)
 
 
-def _obituary(pid: int, code: int) -> str:
+def _obituary(name: str, pid: int, code: int) -> str:
     how = (
         f"was ended by {SIGNALS.get(-code, f'signal {-code}')}"
         if code < 0
         else f"ended with code {code}"
     )
-    return f"Worker {pid} {how}"
+    return f"{name} {pid} {how}"

@@ -16,18 +16,29 @@ from dataclasses import dataclass
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
 from messor.errors import UnavailableError, UsageError
+from messor.exports import job as export_job
 from messor.jobs.broker.options import options_of
 from messor.jobs.handlers import Handlers, Register, handlers_for
 from messor.jobs.runner import Runner, RunnerLimits
+from messor.mail import deliver as mail_delivery
 from messor.ops import audit_job
 from messor.ops.webhooks import deliver
 from messor.runtime.components import WatchedComponents
+from messor.runtime.ends import Ceiling, Lifeline, stopping_on_signals
 from messor.runtime.process_group import Component, ProcessGroup
-from messor.runtime.stopping import Ceiling, Lifeline, stopping_on_signals
+from messor.runtime.pulse import Pulse
+from messor.runtime.watchdog import WatchedComponent
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
 from messor.store.space import Space
+
+
+def register_flags(handlers: Handlers, settings: Settings, database: Database) -> None:
+    """Register the judging of pages extracted before their domain had a vertical."""
+    from messor.insight.relevance import backlog  # noqa: PLC0415 - most commands start without it
+
+    backlog.register(handlers, settings, database)
 
 
 def register_searches(handlers: Handlers, settings: Settings, database: Database) -> None:
@@ -47,7 +58,14 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
     track.register(handlers, database, Searcher(database, registered))
 
 
-ROOMS: tuple[Register, ...] = (audit_job.register, deliver.register, register_searches)
+ROOMS: tuple[Register, ...] = (
+    audit_job.register,
+    export_job.register,
+    register_flags,
+    deliver.register,
+    mail_delivery.register,
+    register_searches,
+)
 
 VISIT = "visit"
 EXTRACT = "extract"
@@ -143,7 +161,7 @@ class WorkerProcess:
         """Components whose end ends the process."""
         members: list[Component] = [self._ceiling]
         if self._duties.is_supervised:
-            members.append(Lifeline())
+            members += [Lifeline(), Pulse()]
         return members
 
     def _watched(self, session: Session) -> WatchedComponents:
@@ -154,7 +172,7 @@ class WorkerProcess:
             watches.add("extraction", lambda: extraction(self.settings, session, watches.space))
         return watches
 
-    def _visits(self, session: Session, space: Space) -> Component:
+    def _visits(self, session: Session, space: Space) -> Worker:
         return Worker(self.settings, session.database, repair=session.repair, space=space)
 
     async def work(self) -> None:
@@ -202,7 +220,7 @@ class WorkerProcess:
         )
 
 
-def extraction(settings: Settings, session: Session, space: Space) -> Component:
+def extraction(settings: Settings, session: Session, space: Space) -> WatchedComponent:
     """Extracts records from pages fetched on this machine."""
     from messor.extraction.component import ExtractionFollower  # noqa: PLC0415 - many workers start without it
 

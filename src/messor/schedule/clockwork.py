@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 import asyncpg
 
+from messor.core.heartbeat import Heartbeat
 from messor.errors import LeaseLostError, UnavailableError
 from messor.schedule import leader, plan
 from messor.schedule.leader import Leadership
@@ -22,6 +23,9 @@ from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 LEASE_SECONDS = 30.0
 POLL_SECONDS = 5.0  # how soon a new override takes effect
 LOST_SECONDS = 1.0
+STEP_SECONDS = 3600.0  # for one step of an orchestrator; its statements may take 15 minutes
+
+TURN = "running what is due"
 
 Repair = Callable[[], Awaitable[None]]
 
@@ -48,6 +52,7 @@ class Clockwork:
         self._poll_seconds = min(poll_seconds, lease_seconds / 3)
         self.holder = holder or leader.holder_name()
         self._lead: Leadership | None = None
+        self.heartbeat = Heartbeat(STEP_SECONDS)
 
     @property
     def leads(self) -> bool:
@@ -59,6 +64,7 @@ class Clockwork:
 
     async def run(self) -> None:
         while not self._stop.is_set():
+            self.heartbeat.beat(TURN)
             try:
                 wait = await self.turn()
             except LOST_CONNECTION:
@@ -89,7 +95,13 @@ class Clockwork:
         async with self._database.transaction() as connection:
             await lead.hold(connection)
             due, wait = await plan.keep(connection, self._registry)
-        runner = ScheduleRunner(self._database, lead, repair=self._repair, stop=self._stop)
+        runner = ScheduleRunner(
+            self._database,
+            lead,
+            repair=self._repair,
+            stop=self._stop,
+            on_step=lambda: self.heartbeat.beat(TURN),
+        )
         for orchestrator in due:
             if self._stop.is_set():
                 return 0.0

@@ -7,6 +7,7 @@ so; a task with its own frequency, or an unproductive one, is left alone.
 
 from __future__ import annotations
 
+from messor.insight import track_intervals
 from messor.schedule.orchestrators import Orchestrator, RunPosition, StepResult
 from messor.schedule.wake import bring_forward
 from messor.store.database import Connection
@@ -19,7 +20,7 @@ PAGES_PER_STEP = 5000
 # refused keeps its own schedule.
 SCAN = """
 WITH moment AS MATERIALIZED (SELECT messor.clock() AS now), tracked AS MATERIALIZED (
-  SELECT h.id AS host_id, messor.base_frequency(NULL, d.track_level, NULL) AS every
+  SELECT h.id AS host_id, messor.base_frequency(d.track_interval, d.track_level, NULL) AS every
     FROM messor.hosts h JOIN messor.domains d ON d.id = h.domain_id
    WHERE h.id >= $1 AND d.track_level IS NOT NULL AND d.status = 'approved' AND d.active
    ORDER BY h.id LIMIT $3
@@ -50,6 +51,8 @@ SELECT (SELECT now FROM moment) AS now,
 
 
 async def step(connection: Connection, place: RunPosition) -> StepResult:
+    if place == RunPosition():
+        await track_intervals.follow_verticals(connection)
     row = await connection.fetchrow(
         SCAN, place.host_id, place.url_hash, HOSTS_PER_STEP, PAGES_PER_STEP
     )
@@ -68,7 +71,7 @@ async def step(connection: Connection, place: RunPosition) -> StepResult:
 
 DAILY = Orchestrator(
     "O-Daily",
-    "makes pages due by their domain's track level: A daily, B weekly, C monthly, D quarterly",
+    "makes pages due by their domain's track level, as often as its vertical's cadence says",
     "0 2 * * *",
     step,
 )

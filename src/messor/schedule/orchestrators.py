@@ -80,8 +80,8 @@ class Reserved:
 RESERVED = (
     Reserved(
         "O-SERP",
-        "queries search engines for keywords whose tier is due",
-        "30 4 * * *",
+        "queries search engines for keywords whose tier is due, and for new ones",
+        "30 * * * *",
         "needs a search engine: MESSOR_SEARCH_ENGINES",
     ),
 )

@@ -56,7 +56,7 @@ def _failing(one: Failing) -> tuple[str, dict[str, str | int]]:
         "parser": one.parser,
         "failed": one.failed,
         "pages": one.pages,
-        "what": f"{one.said} in a day.",
+        "what": f"{one.message} in a day.",
     }
 
 

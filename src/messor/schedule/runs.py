@@ -100,11 +100,13 @@ class ScheduleRunner:
         *,
         repair: Callable[[], Awaitable[None]] | None = None,
         stop: asyncio.Event | None = None,
+        on_step: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._fence = fence
         self._repair = repair
         self._stop = stop or asyncio.Event()
+        self._on_step = on_step
 
     async def carry_out(self, run: ScheduledRun) -> str:
         """Run all steps; return the outcome: ok, failed or interrupted.
@@ -141,6 +143,7 @@ class ScheduleRunner:
 
     async def _step(self, run: ScheduledRun, place: RunPosition) -> RunPosition | None:
         """Run one step; the last one's transaction includes the record."""
+        self._on_step()
         async with self._database.transaction() as connection:
             await self._fence.hold(connection)
             done: StepResult = await run.orchestrator.step(connection, place)

@@ -6,11 +6,20 @@ from datetime import datetime, timedelta
 
 from messor.fetch import rollups
 from messor.frontier import images
-from messor.governance import block_policy, candidate_crawls, erasure, follow_up, rest
+from messor.governance import (
+    block_policy,
+    candidate_crawls,
+    erasure,
+    follow_up,
+    live_notices,
+    rest,
+)
+from messor.governance.notices import Notices
 from messor.insight import classes, scoring
 from messor.insight.search_index import index_waiting
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
+from messor.mail import outbox
 from messor.schedule.daily import DAILY
 from messor.schedule.orchestrators import (
     Orchestrator,
@@ -25,7 +34,7 @@ from messor.schedule.parsers import PARSERS
 from messor.schedule.refresh import REFRESH
 from messor.schedule.robots import ROBOTS
 from messor.schedule.sweeper import retention_months, sweeper
-from messor.scout import judge_pending, serps, track
+from messor.scout import expansion, judge_pending, serps, tiers, track
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.verticals import verticals
@@ -39,7 +48,10 @@ CANDIDATES_PER_STEP = 20
 ANSWERS_PER_STEP = 50
 JUDGED_PER_STEP = 50  # judging them is one transaction
 KEYWORDS_PER_STEP = 1_000
+NEW_KEYWORDS_PER_DAY = 100  # of a vertical: every keyword costs searches
 IMAGES_PER_STEP = 500
+NOTICES_PER_STEP = 20
+MAILS_PER_STEP = 1_000
 
 # Domains found by a search are classified by its results, and again once one of their pages was read.
 READ_SINCE = """
@@ -52,7 +64,8 @@ VERTICALS = "SELECT name FROM messor.verticals ORDER BY name OFFSET $1 LIMIT 1"
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of an installation."""
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
-    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES]
+    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS]
+    known.append(noticing(settings))
     if settings.image_domains:
         known.append(imaging(settings))
     if settings.search_engines:
@@ -98,7 +111,7 @@ async def _follow_domains(connection: Connection, place: RunPosition) -> StepRes
 
 async def _roll_up(connection: Connection, _: RunPosition) -> StepResult:
     """Count an hour of the log per step, until all that has settled is counted."""
-    more = await rollups.roll_up_in(connection)
+    more = await rollups.roll_up(connection)
     return StepResult({"stretches_counted": 1}, RunPosition() if more else None)
 
 
@@ -140,6 +153,25 @@ async def _judge(connection: Connection, place: RunPosition) -> StepResult:
     return StepResult(counts, following)
 
 
+async def _grow_keywords(connection: Connection, place: RunPosition) -> StepResult:
+    """Expand, then rate the keywords of one vertical per step."""
+    applied = await verticals.listing(connection)
+    if place.chore >= len(applied):
+        return StepResult({})
+    vertical = applied[place.chore]
+    grown = await expansion.expand(
+        connection, vertical, actor="O-Keywords", most=NEW_KEYWORDS_PER_DAY
+    )
+    rated = await tiers.apply(connection, vertical, actor="O-Keywords")
+    counts = {
+        "keywords_added": grown.new,
+        "keywords_rated": rated.measured,
+        "tiers_changed": rated.changed,
+        "keywords_pruned": rated.pruned,
+    }
+    return StepResult(counts, RunPosition(place.chore + 1))
+
+
 async def _track_keywords(connection: Connection, place: RunPosition) -> StepResult:
     """One vertical after another, until no keyword is due in this window."""
     applied = await verticals.listing(connection)
@@ -148,6 +180,24 @@ async def _track_keywords(connection: Connection, place: RunPosition) -> StepRes
     requested = await track.ask_for_jobs(connection, applied[place.chore].id, KEYWORDS_PER_STEP)
     following = place if requested == KEYWORDS_PER_STEP else RunPosition(place.chore + 1)
     return StepResult({"snapshots_asked_for": requested}, following)
+
+
+def noticing(settings: Settings) -> Orchestrator:
+    """The orchestrator that writes to submitters, with the mail server of the settings."""
+    told = Notices.of(settings)
+
+    async def tell(connection: Connection, limit: int) -> int:
+        return await live_notices.tell_live(connection, told, limit)
+
+    return Orchestrator(
+        "O-Notices",
+        "tells submitters when the first pages of their domain were read; deletes old mails",
+        "* * * * *",
+        in_turn(
+            repeated("domains_told", tell, NOTICES_PER_STEP),
+            repeated("mails_deleted", outbox.forget_old, MAILS_PER_STEP),
+        ),
+    )
 
 
 def imaging(settings: Settings) -> Orchestrator:
@@ -234,7 +284,13 @@ CANDIDATES = Orchestrator(
 )
 SERP = Orchestrator(
     "O-SERP",
-    "queries search engines for keywords whose tier is due",
-    "30 4 * * *",
+    "queries search engines for keywords whose tier is due, and for new ones",
+    "30 * * * *",
     _track_keywords,
+)
+KEYWORDS = Orchestrator(
+    "O-Keywords",
+    "adds keywords that result pages suggest, rates keywords, and prunes those without yield",
+    "10 4 * * *",
+    _grow_keywords,
 )

@@ -30,6 +30,7 @@ LOGS = (
     "http_fetches",
     "visits",
     "events",
+    "changes",
     "decisions",
     "error_logs",
     "friction_log",
@@ -128,7 +129,7 @@ async def reclaim_jobs(connection: Connection, place: RunPosition) -> StepResult
 
 async def retire_jobs(connection: Connection, place: RunPosition) -> StepResult:
     """Move jobs whose dedupe key has expired to the history."""
-    retired: int = await connection.fetchval(history.RETIRE, JOBS_PER_STEP)
+    retired = await history.retire(connection, JOBS_PER_STEP)
     return StepResult({"jobs_retired": retired}, place if retired == JOBS_PER_STEP else None)
 
 

@@ -36,6 +36,7 @@ IN_REVIEW: Final = "IN_REVIEW"
 APPROVED: Final = "APPROVED"
 REJECTED: Final = "REJECTED"
 SKIPPED: Final = "SKIPPED_LOW_CONFIDENCE"
+UNDECIDED: Final = frozenset({PENDING_CRAWL, PENDING_REVIEW, IN_REVIEW})
 
 # Allowed transitions by status.
 TRANSITIONS: dict[CandidateStatus, set[CandidateStatus]] = {

@@ -42,19 +42,19 @@ VALUES ($1, $2, $3, $4)
 """
 END = """
 UPDATE messor.discovery_sessions
-   SET state = $2, finished_at = messor.clock(), said = $3, statistics = $4
+   SET state = $2, finished_at = messor.clock(), message = $3, statistics = $4
  WHERE id = $1 AND state = 'running' RETURNING id
 """
-# This vertical found the domain before, or the same result was judged.
+# What the vertical found at the domain before.
 FOUND_BEFORE = """
-SELECT EXISTS (SELECT FROM messor.candidates
-                WHERE domain_id = $1 AND vertical_id = $2 AND status <> 'SKIPPED_LOW_CONFIDENCE')
-    OR EXISTS (SELECT FROM messor.candidates
-                WHERE vertical_id = $2 AND url_hash = $3 AND title = $4 AND snippet = $5)
+SELECT url_hash, title, snippet, status,
+       date_trunc('year', created_at AT TIME ZONE 'UTC')
+         = date_trunc('year', messor.clock() AT TIME ZONE 'UTC') AS is_of_this_year
+  FROM messor.candidates WHERE domain_id = $1 AND vertical_id = $2
 """
 ABANDONED = """
 UPDATE messor.discovery_sessions SET state = 'failed', finished_at = messor.clock(),
-       said = 'Whoever ran it was gone; what it had not judged is left to the next session.'
+       message = 'Whoever ran it was gone; what it had not judged is left to the next session.'
  WHERE vertical_id = $1 AND state = 'running' AND started_at < messor.clock() - $2::interval
 RETURNING id
 """
@@ -121,12 +121,12 @@ async def end(
     stats: ProcessingStats,
     *,
     state: str = "finished",
-    said: str | None = None,
+    message: str | None = None,
 ) -> None:
     """Close a session with its figures."""
     figures = stats.summary()
     text = msgspec.json.encode(figures).decode()
-    if await connection.fetchval(END, session_id, state, said, text) is None:
+    if await connection.fetchval(END, session_id, state, message, text) is None:
         raise NotFoundError(f"No discovery session {session_id} is running.")
     logger.info("Discovery session %s is %s: %s", session_id, state, figures)
     data = {"session": str(session_id), "state": state, **figures}
@@ -225,18 +225,34 @@ class Discovery:
             await self._keep(connection, result, judgement, domain, stats)
 
     async def _is_done(self, connection: Connection, domain: Domain, result: SearchResult) -> bool:
-        """Whether the vertical knows enough of the domain, or this result adds nothing."""
+        """Whether the domain is closed, or the vertical knows what this result shows."""
         if domain.status == "rejected" or domain.processing in RESTING:
             return True
-        found: bool = await connection.fetchval(
-            FOUND_BEFORE,
-            domain.id,
-            self._applied.id,
-            url_hash(result.url),
-            result.title,
-            result.snippet,
+        rows = await connection.fetch(FOUND_BEFORE, domain.id, self._applied.id)
+        return any(self._is_same(row, result) for row in rows)
+
+    def _is_same(self, before: Any, result: SearchResult) -> bool:
+        """Whether a candidate stands for this result, too.
+
+        The year's first result of a decided candidate is a new call. One that was rejected or
+        skipped is judged again only if its text changed.
+        """
+        has_url = before["url_hash"] == url_hash(result.url)
+        is_identical = has_url and (
+            (before["title"], before["snippet"]) == (result.title, result.snippet)
         )
-        return found
+        if before["status"] == candidates.SKIPPED:
+            return is_identical
+        if before["is_of_this_year"] or before["status"] in candidates.UNDECIDED:
+            return has_url or self._unit(before["title"], result) == self._unit(
+                result.title, result
+            )
+        return is_identical and before["status"] == candidates.REJECTED
+
+    def _unit(self, title: str, result: SearchResult) -> str:
+        """The program that a title of the domain names, if programs are what the vertical looks for."""
+        is_program = self._applied.vertical.unit == "program"
+        return self._panel.program_key(title, result.domain) if is_program else ""
 
     async def _keep(
         self,

@@ -16,7 +16,7 @@ from messor.core.plurals import counted
 from messor.ledger.events import Event, record
 from messor.scout.keywords import KeywordSource, normal
 from messor.scout.words import Phrases, content_stems
-from messor.store.database import Database
+from messor.store.database import Connection, Database
 from messor.verticals.model import Vertical
 from messor.verticals.verticals import Applied
 
@@ -50,12 +50,13 @@ SELECT t.text, t.profile, $1, t.source, t.seed, t.depth
   FROM unnest($2::text[], $3::uuid[], $4::text[], $5::uuid[], $6::smallint[])
        AS t (text, profile, source, seed, depth)
  ORDER BY t.text COLLATE "C", t.profile
-ON CONFLICT (keyword_text, serp_profile_id) DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING keyword_text, serp_profile_id
 """
 KNOWN = """
-SELECT k.keyword_text, k.serp_profile_id FROM messor.keywords k
- WHERE (k.keyword_text, k.serp_profile_id) IN (SELECT * FROM unnest($1::text[], $2::uuid[]))
+SELECT messor.keyword_key(k.keyword_text) AS keyword_text, k.serp_profile_id FROM messor.keywords k
+ WHERE (messor.keyword_key(k.keyword_text), k.serp_profile_id)
+       IN (SELECT * FROM unnest($1::text[], $2::uuid[]))
 """
 
 
@@ -72,6 +73,14 @@ class Suggestion:
     drift: float
     taken: bool
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """All suggestions with the reasons, and the number of new keywords."""
+
+    suggestions: list[Suggestion]
+    new: int
 
 
 class DriftControl:
@@ -103,10 +112,12 @@ class DriftControl:
         return drift, None
 
 
-async def suggest(database: Database, applied: Applied, limit: int = 50_000) -> list[Suggestion]:
+async def suggest(
+    source: Connection | Database, applied: Applied, limit: int = 50_000
+) -> list[Suggestion]:
     """Suggestions of the latest result pages, each judged; nothing is written."""
     control = DriftControl(applied.vertical)
-    rows = await database.fetch(SUGGESTED, applied.id, MAX_DEPTH, limit)
+    rows = await source.fetch(SUGGESTED, applied.id, MAX_DEPTH, limit)
     seen: set[tuple[str, UUID]] = set()
     taken: Counter[UUID] = Counter()
     found: list[Suggestion] = []
@@ -132,31 +143,34 @@ async def suggest(database: Database, applied: Applied, limit: int = 50_000) -> 
                 refusal or "its words are the vertical's",
             )
         )
-    return await _without_known(database, found)
+    return await _without_known(source, found)
 
 
-async def expand(database: Database, applied: Applied, *, actor: str) -> list[Suggestion]:
-    """Store accepted suggestions; returns all of them, with the reasons."""
-    found = await suggest(database, applied)
-    taken = [suggestion for suggestion in found if suggestion.taken]
-    async with database.transaction() as connection:
-        rows = await connection.fetch(
-            WRITE,
-            applied.id,
-            [suggestion.text for suggestion in taken],
-            [suggestion.profile_id for suggestion in taken],
-            [suggestion.source for suggestion in taken],
-            [suggestion.seed_id for suggestion in taken],
-            [suggestion.depth for suggestion in taken],
-        )
+async def expand(
+    connection: Connection, applied: Applied, *, actor: str, most: int | None = None
+) -> Expansion:
+    """Store accepted suggestions, those nearest to the topic first, at most so many."""
+    found = await suggest(connection, applied)
+    taken = sorted((one for one in found if one.taken), key=lambda one: (one.depth, one.drift))
+    taken = taken[:most]
+    rows = await connection.fetch(
+        WRITE,
+        applied.id,
+        [suggestion.text for suggestion in taken],
+        [suggestion.profile_id for suggestion in taken],
+        [suggestion.source for suggestion in taken],
+        [suggestion.seed_id for suggestion in taken],
+        [suggestion.depth for suggestion in taken],
+    )
+    if rows or most is None:  # a person's request is recorded even if it found nothing
         data = {"vertical": applied.vertical.name, "new": len(rows), "seen": len(found)}
         await record(connection, [Event("keywords.expanded", actor, data=data)])
-    return found
+    return Expansion(found, len(rows))
 
 
-async def _without_known(database: Database, found: Sequence[Suggestion]) -> list[Suggestion]:
-    rows = await database.fetch(
-        KNOWN, [one.text for one in found], [one.profile_id for one in found]
-    )
+async def _without_known(
+    source: Connection | Database, found: Sequence[Suggestion]
+) -> list[Suggestion]:
+    rows = await source.fetch(KNOWN, [one.text for one in found], [one.profile_id for one in found])
     known = {(row["keyword_text"], row["serp_profile_id"]) for row in rows}
     return [one for one in found if (one.text, one.profile_id) not in known]

@@ -29,7 +29,7 @@ class Explored:
     paid_for: int  # searches made now
     pages: int  # judged, those of earlier searches included
     statistics: dict[str, Any]
-    said: list[str]  # why searches returned no page, or an incomplete one; each message once
+    messages: list[str]  # why searches returned no page, or an incomplete one; each message once
 
 
 async def explore(
@@ -51,7 +51,7 @@ async def explore(
         message = (
             _said(found) if found or pages else "No keyword is due, and no page awaits judgement."
         )
-        await discovery.end(connection, session_id, stats, said=message)
+        await discovery.end(connection, session_id, stats, message=message)
     states: Counter[str] = Counter(one.state for one in found)
     return Explored(
         session_id,
@@ -59,7 +59,7 @@ async def explore(
         sum(one.is_new for one in found),
         len(pages),
         stats.summary(),
-        sorted({one.said for one in found if one.said}),
+        sorted({one.message for one in found if one.message}),
     )
 
 
@@ -68,7 +68,7 @@ def _said(found: Sequence[SearchOutcome]) -> str | None:
     missing = [one for one in found if one.state != "answered"]
     if not missing:
         return None
-    return f"{len(missing)} of {len(found)} searches returned no page: {missing[0].said}"[:2000]
+    return f"{len(missing)} of {len(found)} searches returned no page: {missing[0].message}"[:2000]
 
 
 async def _search(

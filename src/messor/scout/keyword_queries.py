@@ -22,7 +22,7 @@ State = Literal["active", "pruned", "all"]
 KeywordPart = Annotated[str, Field(max_length=200), AfterValidator(normal)]
 
 _COLUMNS = """k.id, k.keyword_text AS text, v.name AS vertical, p.name AS profile, k.tier,
-  k.tier_reason, k.source, k.service_name AS service, k.seed_keyword_id, k.value, k.active,
+  k.tier_reason, k.tier_set_by, k.source, k.service_name AS service, k.seed_keyword_id, k.value, k.active,
   k.pruned_reason, k.last_snapshot_at, k.created_at"""
 _JOINS = """JOIN messor.serp_profiles p ON p.id = k.serp_profile_id
   JOIN messor.verticals v ON v.id = k.vertical_id"""
@@ -49,6 +49,7 @@ class Keyword:
     profile: str
     tier: Tier
     tier_reason: str | None
+    tier_set_by: str | None  # None: rated automatically
     source: KeywordSource
     service: str | None
     seed_keyword_id: UUID | None

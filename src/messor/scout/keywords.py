@@ -1,6 +1,6 @@
 """Keywords: templates by services by synonyms by places, previewed, then written in batches.
 
-A keyword is unique by text and profile. `scout.expansion` adds more, `scout.tiers` rates them.
+A keyword is unique by text, whatever its case and spaces, and profile. `scout.expansion` adds more, `scout.tiers` rates them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 from uuid import UUID
 
-from messor.errors import UsageError
+from messor.errors import NotFoundError, UsageError
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 from messor.verticals.model import Template, Vertical
@@ -35,16 +35,30 @@ INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source,
 SELECT k.text, p.id, $1, 'template', k.service
   FROM unnest($2::text[], $3::text[]) AS k (text, service) CROSS JOIN unnest($4::uuid[]) AS p (id)
  ORDER BY k.text COLLATE "C", p.id
-ON CONFLICT (keyword_text, serp_profile_id) DO NOTHING
+ON CONFLICT DO NOTHING
 """
 KNOWN = """
 SELECT count(*) FROM messor.keywords
- WHERE keyword_text = ANY ($1::text[]) AND serp_profile_id = ANY ($2::uuid[])
+ WHERE messor.keyword_key(keyword_text) = ANY ($1::text[]) AND serp_profile_id = ANY ($2::uuid[])
 """
 ADD = """
-INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source, tier)
-SELECT $2, p.id, $1, 'manual', $3 FROM unnest($4::uuid[]) AS p (id) ORDER BY p.id
-ON CONFLICT (keyword_text, serp_profile_id) DO NOTHING
+INSERT INTO messor.keywords (keyword_text, serp_profile_id, vertical_id, source, tier, tier_set_by)
+SELECT $2, p.id, $1, 'manual', coalesce($3, 'C'), CASE WHEN $3 IS NOT NULL THEN $5 END
+  FROM unnest($4::uuid[]) AS p (id) ORDER BY p.id
+ON CONFLICT DO NOTHING
+"""
+# A tier set by hand ends a rest; NULL returns the keyword to automatic tiers.
+SET_TIER = """
+UPDATE messor.keywords
+   SET tier = coalesce($2, tier), tier_set_by = CASE WHEN $2 IS NOT NULL THEN $3 END,
+       tier_reason = CASE WHEN $2 IS NOT NULL THEN 'set by hand' ELSE tier_reason END,
+       active = active OR $2 IS NOT NULL,
+       pruned_reason = CASE WHEN $2 IS NULL THEN pruned_reason END
+ WHERE id = ANY ($1::uuid[]) RETURNING id
+"""
+OF_TEXT = """
+SELECT id FROM messor.keywords
+ WHERE messor.keyword_key(keyword_text) = $1 AND serp_profile_id = ANY ($2::uuid[])
 """
 PROFILES = """
 SELECT id, name, gl, hl, device, location, uule FROM messor.serp_profiles
@@ -203,15 +217,42 @@ async def add(
     applied: Applied,
     text: str,
     *,
-    tier: str = "C",
+    tier: Tier | None = None,
     names: Sequence[str] = (),
+    actor: str,
 ) -> int:
-    """Add a keyword manually to the profiles; returns how many were new."""
+    """Add a keyword manually to the profiles; returns how many were new.
+
+    A tier given here is set by hand; without one it starts as C and is rated later.
+    """
     clean = normal(text)
     if not clean or len(clean) > MAX_LENGTH:
         raise UsageError(f"A keyword must have 1 to {MAX_LENGTH} characters.")
     profiles = await profiles_of(connection, applied, names)
     status = await connection.execute(
-        ADD, applied.id, clean, tier, [profile.id for profile in profiles]
+        ADD, applied.id, clean, tier, [profile.id for profile in profiles], actor
     )
     return int(status.rpartition(" ")[2])
+
+
+async def set_tier(
+    connection: Connection, keyword_ids: Sequence[UUID], tier: Tier | None, *, actor: str
+) -> int:
+    """Set the tier of keywords by hand, or return them to automatic tiers; returns how many."""
+    changed = await connection.fetch(SET_TIER, list(keyword_ids), tier, actor)
+    if len(changed) != len(keyword_ids):
+        raise NotFoundError("Unknown keyword.")
+    data = {"keywords": len(changed), "tier": tier or "automatic"}
+    await record(connection, [Event("keywords.tier_set", actor, data=data)])
+    return len(changed)
+
+
+async def of_text(
+    connection: Connection, applied: Applied, text: str, names: Sequence[str] = ()
+) -> list[UUID]:
+    """The keywords of a text on the profiles, whatever its case and spaces; at least one."""
+    profiles = [profile.id for profile in await profiles_of(connection, applied, names)]
+    rows = await connection.fetch(OF_TEXT, normal(text), profiles)
+    if not rows:
+        raise NotFoundError(f"{applied.vertical.name} has no keyword {text!r}.")
+    return [row["id"] for row in rows]

@@ -32,6 +32,8 @@ class KeywordTable(Base):
     __tablename__ = "keywords"
     __table_args__ = (
         unique("keyword_text, serp_profile_id"),
+        # Case and spaces make no other keyword.
+        index("keywords_same", "messor.keyword_key(keyword_text), serp_profile_id", unique=True),
         check("seed_keyword_id IS NULL OR seed_keyword_id <> id", "keywords_check"),
         check("active OR pruned_reason IS NOT NULL", "keywords_check1"),
         index("keywords_due", "vertical_id, tier, last_snapshot_at NULLS FIRST", "active"),
@@ -59,6 +61,7 @@ class KeywordTable(Base):
     pruned_reason: Mapped[str | None]
     last_snapshot_at: Mapped[utc | None]
     created_at: Mapped[utc_now]
+    tier_set_by: Mapped[str | None]  # who set the tier by hand; NULL: it is rated
 
 
 class SearchRequestTable(Base):
@@ -67,7 +70,7 @@ class SearchRequestTable(Base):
     __tablename__ = "search_requests"
     __table_args__ = (
         unique("keyword_id, serp_profile_id, window_key, page"),
-        check("state <> 'gap' OR btrim(coalesce(said, '')) <> ''"),
+        check("state <> 'gap' OR btrim(coalesce(message, '')) <> ''"),
         index("search_requests_open", "held_until", "state IN ('open', 'asking')"),
     )
 
@@ -79,7 +82,7 @@ class SearchRequestTable(Base):
     state: Mapped[str] = column(
         default="'open'", check="state IN ('open', 'asking', 'answered', 'gap')"
     )
-    said: Mapped[str | None]  # why it is a gap, or why it is still open
+    message: Mapped[str | None]  # why it is a gap, or why it is still open
     held_by: Mapped[UUID | None]  # the holding that may change it
     held_until: Mapped[utc] = column(default="'-infinity'")
     created_at: Mapped[utc_now]
@@ -111,7 +114,7 @@ class SearchSpendTable(Base):
         default="'asked'", check="state IN ('asked', 'answered', 'refused', 'lost')"
     )
     cost: Mapped[Decimal] = column(check="cost >= 0")  # set aside at first, then what it was
-    said: Mapped[str | None]
+    message: Mapped[str | None]
     asked_at: Mapped[utc_now]
     settled_at: Mapped[utc | None]
 
@@ -141,7 +144,9 @@ class DiscoverySessionTable(Base):
     __tablename__ = "discovery_sessions"
     __table_args__ = (
         check("(state = 'running') = (finished_at IS NULL)", "discovery_sessions_check"),
-        check("state <> 'failed' OR btrim(coalesce(said, '')) <> ''", "discovery_sessions_check1"),
+        check(
+            "state <> 'failed' OR btrim(coalesce(message, '')) <> ''", "discovery_sessions_check1"
+        ),
         index("discovery_sessions_vertical", "vertical_id, started_at DESC"),
     )
 
@@ -154,7 +159,7 @@ class DiscoverySessionTable(Base):
     started_by: Mapped[str]
     started_at: Mapped[utc_now]
     finished_at: Mapped[utc | None]
-    said: Mapped[str | None]
+    message: Mapped[str | None]
     statistics: Mapped[json | None]  # when it is over
 
 
@@ -164,7 +169,7 @@ class SerpSnapshotTable(Base):
     __tablename__ = "serp_snapshots"
     __table_args__ = (
         unique("keyword_id, serp_profile_id, captured_at"),
-        check("outcome <> 'failed' OR (result_count = 0 AND btrim(coalesce(said, '')) <> '')"),
+        check("outcome <> 'failed' OR (result_count = 0 AND btrim(coalesce(message, '')) <> '')"),
         index("serp_snapshots_captured", "captured_at", "outcome <> 'failed'"),
         index(
             "serp_snapshots_unjudged", "captured_at", "judged_in IS NULL AND outcome <> 'failed'"
@@ -180,7 +185,7 @@ class SerpSnapshotTable(Base):
     window_key: Mapped[ctext]
     engine: Mapped[ctext]
     outcome: Mapped[str] = column(check="outcome IN ('ok', 'partial', 'failed')")
-    said: Mapped[str | None]  # what is missing, or why it failed
+    message: Mapped[str | None]  # what is missing, or why it failed
     raw_hash: Mapped[bytes | None]
     result_count: Mapped[int] = column(default="0", check="result_count >= 0")
     extras: Mapped[json] = column(default="'{}'")  # questions, related searches, an overview

@@ -45,7 +45,7 @@ ON CONFLICT (keyword_id, serp_profile_id, window_key, page) DO UPDATE
 RETURNING r.id
 """
 STANDING = """
-SELECT id, state, said, held_until <= messor.clock() AS is_over FROM messor.search_requests
+SELECT id, state, message, held_until <= messor.clock() AS is_over FROM messor.search_requests
  WHERE keyword_id = $1 AND serp_profile_id = $2 AND window_key = $3 AND page = $4
 """
 # Called by a process that is gone: a paid engine may have charged it.
@@ -55,13 +55,13 @@ WITH request AS (
    WHERE id = $1 AND state = 'asking' AND held_until <= messor.clock() FOR UPDATE
 ), lost AS (
   UPDATE messor.search_spend s SET state = 'lost', settled_at = messor.clock(),
-         said = 'Whoever asked was gone before the answer was kept.'
+         message = 'Whoever asked was gone before the answer was kept.'
     FROM request WHERE s.request_id = request.id AND s.state = 'asked'
   RETURNING s.cost
 )
 UPDATE messor.search_requests r
    SET state = CASE WHEN EXISTS (SELECT FROM lost WHERE cost > 0) THEN 'gap' ELSE 'open' END,
-       said = 'Whoever asked was gone before the answer was kept; it may have been paid for.',
+       message = 'Whoever asked was gone before the answer was kept; it may have been paid for.',
        finished_at = CASE WHEN EXISTS (SELECT FROM lost WHERE cost > 0) THEN messor.clock() END
   FROM request WHERE r.id = request.id
 """
@@ -80,7 +80,7 @@ SELECT $3, id, $4, $5, $7 FROM asking RETURNING id
 # A response that arrives after the request was given up as doubtful is stored nevertheless.
 KEEP = """
 WITH request AS (
-  UPDATE messor.search_requests SET state = 'answered', finished_at = messor.clock(), said = NULL
+  UPDATE messor.search_requests SET state = 'answered', finished_at = messor.clock(), message = NULL
    WHERE id = $1 AND state IN ('asking', 'gap') AND held_by = $2 RETURNING id
 ), spent AS (
   UPDATE messor.search_spend s SET state = 'answered', settled_at = messor.clock()
@@ -92,20 +92,20 @@ RETURNING request_id
 """
 SETTLE = """
 WITH spent AS (
-  UPDATE messor.search_spend SET state = $4, cost = $5, said = $6, settled_at = messor.clock()
+  UPDATE messor.search_spend SET state = $4, cost = $5, message = $6, settled_at = messor.clock()
    WHERE id = $3
 )
-UPDATE messor.search_requests SET state = 'open', said = $6
+UPDATE messor.search_requests SET state = 'open', message = $6
  WHERE id = $1 AND held_by = $2 AND state = 'asking'
 """
 RELEASE = """
 UPDATE messor.search_requests
-   SET state = $3, said = $4, held_until = '-infinity',
+   SET state = $3, message = $4, held_until = '-infinity',
        finished_at = CASE WHEN $3 = 'gap' THEN messor.clock() END
  WHERE id = $1 AND held_by = $2 AND state = 'open'
 """
 GIVE_UP = """
-UPDATE messor.search_requests SET state = 'gap', finished_at = messor.clock(), said = $2
+UPDATE messor.search_requests SET state = 'gap', finished_at = messor.clock(), message = $2
  WHERE id = $1 AND state = 'open' AND held_until <= messor.clock()
 """
 
@@ -130,7 +130,7 @@ class SearchOutcome:
 
     state: State
     request_id: UUID
-    said: str = ""
+    message: str = ""
     is_new: bool = False  # called, and possibly paid for, just now
 
 
@@ -178,9 +178,9 @@ class Searcher:
             return await self._standing(wanted)
         return await self._end(request_id, token, notes)
 
-    async def give_up(self, request_id: UUID, said: str) -> None:
+    async def give_up(self, request_id: UUID, message: str) -> None:
         """Give up this window: the request is a gap."""
-        await self._database.fetch(GIVE_UP, request_id, said)
+        await self._database.fetch(GIVE_UP, request_id, message)
 
     async def _reserve(self, wanted: WantedSerp, token: UUID) -> UUID | None:
         where = (wanted.keyword_id, wanted.profile_id, wanted.window_key, wanted.page)
@@ -201,7 +201,7 @@ class Searcher:
         )
         assert row is not None, "requests are not removed while in use"
         state: State = row["state"] if row["state"] in ("answered", "gap") else "waiting"
-        message = "another process is requesting it" if state == "waiting" else row["said"] or ""
+        message = "another process is requesting it" if state == "waiting" else row["message"] or ""
         return SearchOutcome(state, row["id"], message)
 
     async def _try(

@@ -21,7 +21,7 @@ from messor.verticals.verticals import Applied
 MAX_RESULTS = 500  # of a page
 
 _COLUMNS = """s.id, s.keyword_id, k.keyword_text AS keyword, v.name AS vertical, p.name AS profile,
-  k.tier, s.engine, s.outcome, s.said, s.result_count, s.window_key, s.captured_at"""
+  k.tier, s.engine, s.outcome, s.message, s.result_count, s.window_key, s.captured_at"""
 _JOINS = """JOIN messor.keywords k ON k.id = s.keyword_id
   JOIN messor.serp_profiles p ON p.id = s.serp_profile_id
   JOIN messor.verticals v ON v.id = k.vertical_id"""
@@ -68,7 +68,7 @@ class Serp:
     tier: Tier
     engine: str
     outcome: Outcome
-    said: str | None
+    message: str | None
     result_count: int
     window_key: str
     captured_at: datetime

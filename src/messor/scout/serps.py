@@ -49,7 +49,7 @@ SELECT r.id, r.keyword_id, r.serp_profile_id, r.window_key, a.engine, a.status, 
 FILL_GAP = "DELETE FROM messor.serp_snapshots WHERE request_id = $1 AND engine = '-'"
 SNAPSHOT = """
 INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
-                                   outcome, said, raw_hash, result_count, extras, captured_at)
+                                   outcome, message, raw_hash, result_count, extras, captured_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 RESULTS = """
@@ -88,13 +88,13 @@ RETURNING s.month, s.cost - before.cost AS difference
 """
 GAPS = """
 INSERT INTO messor.serp_snapshots (id, keyword_id, serp_profile_id, request_id, window_key, engine,
-                                   outcome, said)
-SELECT $1, r.keyword_id, r.serp_profile_id, r.id, r.window_key, '-', 'failed', r.said
+                                   outcome, message)
+SELECT $1, r.keyword_id, r.serp_profile_id, r.id, r.window_key, '-', 'failed', r.message
   FROM messor.search_requests r WHERE r.id = $2 AND r.state = 'gap'
 ON CONFLICT DO NOTHING RETURNING id
 """
 BY_REQUEST = """
-SELECT id, keyword_id, engine, outcome, said, result_count, captured_at FROM messor.serp_snapshots
+SELECT id, keyword_id, engine, outcome, message, result_count, captured_at FROM messor.serp_snapshots
  WHERE request_id = $1
 """
 OF_SNAPSHOT = """
@@ -111,7 +111,7 @@ class SerpSnapshot:
     keyword_id: UUID
     engine: str
     outcome: str  # ok, partial, failed
-    said: str | None
+    message: str | None
     result_count: int
     captured_at: datetime
 
@@ -187,9 +187,11 @@ def read(raw: RawAnswer) -> tuple[SerpPage | None, str | None]:
     return page, page.missing
 
 
-async def _write(connection: Connection, row: Any, page: SerpPage | None, said: str | None) -> None:
+async def _write(
+    connection: Connection, row: Any, page: SerpPage | None, message: str | None
+) -> None:
     results = _distinct(page.results) if page is not None else []
-    outcome = "failed" if page is None else "partial" if said else "ok"
+    outcome = "failed" if page is None else "partial" if message else "ok"
     key = new_id()
     await connection.execute(FILL_GAP, row["id"])
     await connection.execute(
@@ -201,7 +203,7 @@ async def _write(connection: Connection, row: Any, page: SerpPage | None, said: 
         row["window_key"],
         row["engine"],
         outcome,
-        said,
+        message,
         row["raw_hash"],
         len(results),
         _extras(page),

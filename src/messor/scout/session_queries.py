@@ -19,7 +19,7 @@ from messor.verticals.queries import VerticalText, of_vertical
 State = Literal["running", "finished", "failed", "cancelled"]
 
 _COLUMNS = """s.id, v.name AS vertical, s.vertical_version, s.state, s.started_by, s.started_at,
-  s.finished_at, s.said, s.statistics,
+  s.finished_at, s.message, s.statistics,
   coalesce((SELECT jsonb_object_agg(status, n) FROM (
     SELECT c.status, count(*) AS n FROM messor.candidates c WHERE c.session_id = s.id GROUP BY 1
   ) t), '{}') AS candidates,
@@ -39,7 +39,7 @@ class DiscoverySession:
     started_by: str
     started_at: datetime
     finished_at: datetime | None
-    said: str | None
+    message: str | None
     statistics: dict[str, Any]  # empty while it runs
     candidates: dict[CandidateStatus, int]
     pages: int  # of judged results

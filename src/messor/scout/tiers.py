@@ -2,15 +2,16 @@
 
 The yield is what result pages showed: positions of the vertical's organisations and approved
 domains, and candidates found. A keyword without a good page keeps its tier: no result is not zero.
+So does one whose tier a person set, which is never pruned either.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from messor.ledger.events import Event, record
 from messor.scout.keywords import Tier
-from messor.store.database import Database
+from messor.store.database import Connection, Database
 from messor.verticals.verticals import Applied
 
 A_FROM, B_FROM = 0.5, 0.2
@@ -41,15 +42,16 @@ WITH good AS (
    WHERE c.vertical_id = $1 AND c.status <> 'SKIPPED_LOW_CONFIDENCE' AND c.status <> 'REJECTED'
    GROUP BY 1
 ), measured AS (
-  SELECT k.id, k.source, k.tier, p.pages, coalesce(l.places, 0) AS places, coalesce(f.finds, 0) AS finds,
-         0.6 * least(coalesce(l.places, 0), $2::int)::float8 / $2
-         + 0.4 * least(coalesce(f.finds, 0), $3::int)::float8 / $3 AS value
+  SELECT k.id, k.source, k.tier, k.tier_set_by, p.pages, coalesce(l.places, 0) AS places, coalesce(f.finds, 0) AS finds,
+         round(0.6 * least(coalesce(l.places, 0), $2::int)::numeric / $2
+               + 0.4 * least(coalesce(f.finds, 0), $3::int)::numeric / $3, 6)::float8 AS value
     FROM messor.keywords k JOIN pages p ON p.keyword_id = k.id
     LEFT JOIN places l ON l.keyword_id = k.id LEFT JOIN finds f ON f.keyword_id = k.id
    WHERE k.vertical_id = $1 AND k.active
 ), decided AS (
-  SELECT *, CASE WHEN value >= $4 THEN 'A' WHEN value >= $5 THEN 'B' ELSE 'C' END AS new_tier,
-         source <> 'manual' AND value = 0 AND pages >= $6 AS prune,
+  SELECT *, CASE WHEN tier_set_by IS NOT NULL THEN tier WHEN value >= $4 THEN 'A'
+                 WHEN value >= $5 THEN 'B' ELSE 'C' END AS new_tier,
+         source <> 'manual' AND tier_set_by IS NULL AND value = 0 AND pages >= $6 AS prune,
          format('value %s = 0.6 for %s of %s places + 0.4 for %s of %s candidates, over %s pages',
                 round(value::numeric, 2), least(places, $2), $2, least(finds, $3), $3, pages) AS why
     FROM measured
@@ -62,7 +64,7 @@ SELECT k.keyword_text AS text, p.name AS profile, d.tier AS before, d.new_tier A
 """
 APPLY = f"""{MEASURE}
 UPDATE messor.keywords k
-   SET value = d.value, tier = d.new_tier, tier_reason = d.why, active = NOT d.prune,
+   SET value = d.value, tier = d.new_tier, tier_reason = CASE WHEN d.tier_set_by IS NULL THEN d.why ELSE k.tier_reason END, active = NOT d.prune,
        pruned_reason = CASE WHEN d.prune THEN d.why END
   FROM decided d WHERE k.id = d.id
 RETURNING d.tier AS before, d.new_tier AS after, d.prune
@@ -91,27 +93,24 @@ class Retiered:
     pruned: int
 
 
-async def preview(database: Database, applied: Applied, limit: int = 200) -> list[TierChange]:
+async def preview(
+    source: Connection | Database, applied: Applied, limit: int = 200
+) -> list[TierChange]:
     """The changes that `apply` would make, the most valuable keywords first."""
-    rows = await database.fetch(PREVIEW, *_figures(applied), limit)
+    rows = await source.fetch(PREVIEW, *_figures(applied), limit)
     return [TierChange(**row) for row in rows]
 
 
-async def apply(database: Database, applied: Applied, *, actor: str) -> Retiered:
+async def apply(connection: Connection, applied: Applied, *, actor: str) -> Retiered:
     """Set every rated keyword's tier, and rest those without yield."""
-    async with database.transaction() as connection:
-        rows = await connection.fetch(APPLY, *_figures(applied))
-        done = Retiered(
-            len(rows),
-            sum(row["before"] != row["after"] for row in rows),
-            sum(row["prune"] for row in rows),
-        )
-        data = {
-            "vertical": applied.vertical.name,
-            "measured": done.measured,
-            "changed": done.changed,
-            "pruned": done.pruned,
-        }
+    rows = await connection.fetch(APPLY, *_figures(applied))
+    done = Retiered(
+        len(rows),
+        sum(row["before"] != row["after"] for row in rows),
+        sum(row["prune"] for row in rows),
+    )
+    if done.changed or done.pruned:
+        data = {"vertical": applied.vertical.name, **asdict(done)}
         await record(connection, [Event("keywords.tiered", actor, data=data)])
     return done
 

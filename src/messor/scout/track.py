@@ -25,8 +25,10 @@ TIERS = ("A", "B", "C")
 NOW = timedelta()
 NEXT_ROUND = timedelta(hours=6)  # after all attempts of a job found no available engine
 PRIORITY = {"A": 4, "B": 5, "C": 6}
+FIRST_PRIORITY = 3  # of a keyword that was never searched: its visibility is unknown until then
 
 _WANTED = """k.id AS keyword_id, k.serp_profile_id AS profile_id, k.keyword_text AS query, k.tier,
+  k.last_snapshot_at IS NULL AS is_new,
   p.gl, p.hl, p.device, p.location, p.uule"""
 # Also where the requesting process is gone, and where a gap was not recorded: both end as required,
 # and nothing is paid again.
@@ -41,7 +43,7 @@ SELECT {_WANTED}
        r.id IS NULL OR r.state = 'open'
     OR (r.state = 'asking' AND r.held_until <= (SELECT messor.clock()))
     OR (r.state = 'gap' AND NOT EXISTS (SELECT FROM messor.serp_snapshots s WHERE s.request_id = r.id)))
- ORDER BY k.tier, k.last_snapshot_at NULLS FIRST, k.id LIMIT $4
+ ORDER BY k.last_snapshot_at IS NOT NULL, k.tier, k.last_snapshot_at, k.id LIMIT $4
 """
 ONE = f"""
 SELECT {_WANTED} FROM messor.keywords k JOIN messor.serp_profiles p ON p.id = k.serp_profile_id
@@ -56,6 +58,7 @@ class DueKeyword:
     wanted: WantedSerp
     tier: str
     window: Window
+    is_new: bool = False  # never searched before
 
 
 async def now(source: Connection | Database) -> datetime:
@@ -66,7 +69,7 @@ async def now(source: Connection | Database) -> datetime:
 async def due(
     source: Connection | Database, vertical_id: UUID, limit: int = 1000
 ) -> list[DueKeyword]:
-    """The due keywords, highest tier and longest unseen first."""
+    """The due keywords: those never searched first, then the highest tier and longest unseen."""
     moment = await now(source)
     windows = {tier: window_of(tier, moment) for tier in TIERS}
     keys = [windows[tier].key for tier in TIERS]
@@ -100,7 +103,7 @@ def _job(item: DueKeyword, rounds: int = 0, delay: timedelta = NOW) -> NewJob:
         "keyword",
         target_id=item.wanted.keyword_id,
         payload={"window": item.window.key, "rounds": rounds},
-        priority=PRIORITY[item.tier],
+        priority=FIRST_PRIORITY if item.is_new else PRIORITY[item.tier],
         delay=delay,
         window_ends_at=item.window.ends_at,
     )
@@ -117,7 +120,7 @@ async def finish(connection: Connection, found: SearchOutcome) -> SearchOutcome:
     """Store the result of a search: a snapshot, or a gap; with what a page lacks."""
     if found.state == "answered":
         kept = await serps.process(connection, found.request_id)
-        return replace(found, said=kept.said or "")
+        return replace(found, message=kept.message or "")
     if found.state == "gap":
         await serps.record_gap(connection, found.request_id)
     return found
@@ -133,15 +136,15 @@ def register(handlers: Handlers, database: Database, searcher: Searcher) -> None
         found = await searcher.search(item.wanted)
         if found.state == "waiting":
             if job.attempts < job.max_attempts:
-                raise UnavailableError(f"No search engine responded: {found.said}")
+                raise UnavailableError(f"No search engine responded: {found.message}")
             if item.window.ends_at - await now(database) > NEXT_ROUND:
                 return _try_later(item, job, found)
-            await searcher.give_up(found.request_id, found.said)
-            found = SearchOutcome("gap", found.request_id, found.said)
+            await searcher.give_up(found.request_id, found.message)
+            found = SearchOutcome("gap", found.request_id, found.message)
 
         async def keep(connection: Connection) -> Result:
             done = await finish(connection, found)
-            return {"state": done.state, "said": done.said}
+            return {"state": done.state, "message": done.message}
 
         return keep
 
@@ -152,7 +155,7 @@ def _try_later(item: DueKeyword, job: Job, found: SearchOutcome) -> Effects:
 
     async def keep(connection: Connection) -> Result:
         await enqueue(connection, [_job(item, rounds, NEXT_ROUND)])
-        return {"state": "waiting", "said": found.said, "rounds": rounds}
+        return {"state": "waiting", "message": found.message, "rounds": rounds}
 
     return keep
 
@@ -160,4 +163,4 @@ def _try_later(item: DueKeyword, job: Job, found: SearchOutcome) -> Effects:
 def _due(row: Any, window: Window) -> DueKeyword:
     profile = SearchProfile(row["gl"], row["hl"], row["device"], row["location"], row["uule"])
     wanted = WantedSerp(row["keyword_id"], row["profile_id"], row["query"], profile, window.key)
-    return DueKeyword(wanted, row["tier"], window)
+    return DueKeyword(wanted, row["tier"], window, row["is_new"])

@@ -1,5 +1,7 @@
 """Loose comparison of short texts: case-folded, without accents and common endings."""
 
+# ruff: noqa: RUF001 - words in many alphabets
+
 from __future__ import annotations
 
 import re
@@ -9,10 +11,16 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _ENDINGS = ("ings", "ing", "ies", "es", "s", "e")
+# Articles and plurals of Bulgarian, longest first; other languages in Cyrillic lose little by them.
+_CYRILLIC_ENDINGS = (
+    "овете", "евете", "ията", "иите", "ите", "ове", "еве", "ата", "ята", "ото", "ето",
+    "ия", "ии", "ът", "ят", "та", "то", "те", "а", "я", "и", "о", "е",
+)  # fmt: skip
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _STOP_WORDS = """
 a an and are as at be best by can do does for from get how i in is it me my near of on or our that
 the their to top was we what when where which who why with you your der die das und für le la les
-des et de du el los las un una y en
+des et de du el los las un una y en за на и в във от по с със до се са е да при като или
 """
 STOP = frozenset(_STOP_WORDS.split())
 
@@ -23,8 +31,9 @@ def stem(word: str) -> str:
     plain = unicodedata.normalize("NFKD", word.casefold())
     plain = "".join(c for c in plain if not unicodedata.combining(c)).replace("\u2019", "'")
     plain = plain.removesuffix("'s")
-    for ending in _ENDINGS:
-        if plain.endswith(ending) and len(plain) - len(ending) >= 3:
+    is_cyrillic = _CYRILLIC.match(plain) is not None
+    for ending in _CYRILLIC_ENDINGS if is_cyrillic else _ENDINGS:
+        if plain.endswith(ending) and len(plain) - len(ending) >= 3 + is_cyrillic:
             base = plain[: -len(ending)]
             return base + "y" if ending == "ies" else base
     return plain

@@ -67,6 +67,7 @@ xid8 = Annotated[int, "xid8"]
 utc = Annotated[datetime, "timestamptz"]
 utc_now = Annotated[datetime, mapped_column(TIMESTAMP(timezone=True), server_default=_CLOCK)]
 bigint_id = Annotated[int, mapped_column(BigInteger, Identity(always=True))]  # of a log
+int_number = Annotated[int, mapped_column(Identity(always=True), unique=True)]  # beside a key
 int_key = Annotated[int, mapped_column(Identity(always=True), primary_key=True)]
 bigint_key = Annotated[int, mapped_column(BigInteger, Identity(always=True), primary_key=True)]
 uuid_key = Annotated[UUID, mapped_column(Uuid, primary_key=True)]

@@ -8,7 +8,7 @@ it refuses or forgets session settings, and each transaction then sets its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self
 
@@ -50,6 +50,7 @@ SESSION = {
     "search_path": "messor, pg_catalog",
     "timezone": "UTC",
 }
+RESPONSE_SECONDS = 5.0  # a server that takes longer to say anything is not available
 POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone")}
 FOR_THIS_TRANSACTION = "; ".join(
     f"SET LOCAL {name} = {value}" for name, value in SESSION.items() if name not in POOLED_SESSION
@@ -87,6 +88,16 @@ class Connection:
         self._database.round_trips += 1
         status: str = await self._raw.execute(sql, *args)
         return status
+
+    async def copy_out(
+        self, sql: str, *args: Any, write: Callable[[bytes], Awaitable[None]], **options: str
+    ) -> int:
+        """Pass a query's rows to `write` as CSV, in chunks of any size; returns how many rows."""
+        self._database.round_trips += 1
+        status: str = await self._raw.copy_from_query(
+            sql, *args, output=write, format="csv", **options
+        )
+        return int(status.rpartition(" ")[2])
 
 
 def unanswered(error: Exception) -> UnavailableError:
@@ -208,6 +219,19 @@ class Database:
     async def fetchval(self, sql: str, *args: Any) -> Any:
         async with self.connection() as connection:
             return await connection.fetchval(sql, *args)
+
+    async def responds(self, seconds: float = RESPONSE_SECONDS) -> bool:
+        """Whether the server answers on a new connection, however busy those of the pool are."""
+        try:
+            async with asyncio.timeout(seconds):
+                raw = await connect(self.dsn, statement_cache_size=0)
+                try:
+                    await raw.execute("SELECT 1")
+                finally:
+                    await raw.close()
+        except (asyncpg.PostgresError, *LOST_CONNECTION):
+            return False
+        return True
 
     async def revision(self) -> str | None:
         """The current revision of the database."""

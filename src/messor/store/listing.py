@@ -183,7 +183,7 @@ class Listing(Generic[Item, Given]):
         order = order or self.default_order
         if order not in self.orders:
             raise UsageError(f"{order} is not an order of {self.name}: {', '.join(self.orders)}.")
-        after = self._position(filters, order, cursor)
+        after = self.position_at(filters, order, cursor)
         read = self.reader or self.select
         try:
             items, reached = await read(source, filters, order, after, limit)
@@ -282,7 +282,8 @@ class Listing(Generic[Item, Given]):
         raw = msgspec.json.encode((self._stamp(filters, order or self.default_order), place))
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
-    def _position(self, filters: Given, order: str, cursor: str | None) -> Position | None:
+    def position_at(self, filters: Given, order: str, cursor: str | None) -> Position | None:
+        """Where a cursor points; None without one."""
         if cursor is None:
             return None
         try:

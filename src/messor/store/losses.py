@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from messor.errors import UsageError
 from messor.store.database import Connection
-from messor.store.migrate import downgrade_script
 from messor.store.revisions import history
 
 _TABLES = re.compile(r"^DROP TABLE\s+(?:IF EXISTS\s+)?([^;]+);", re.MULTILINE)
@@ -59,6 +58,8 @@ def revisions_below(current: str, target: str) -> tuple[str, list[str]]:
 
 def dropped(revision: str) -> tuple[set[str], set[tuple[str, str]], list[tuple[str, str]]]:
     """The tables, columns and deleted rows (by their condition) of one downgrade."""
+    from messor.store.migrate import downgrade_script  # noqa: PLC0415 - slow to load
+
     script = re.sub(r"--.*", "", _FUNCTIONS.sub("", downgrade_script(revision)))
     tables = {name for found in _TABLES.findall(script) for name in _names(found)}
     columns = {

@@ -67,7 +67,7 @@ class Volume:
         return self.free < self.minimum
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         return (
             f"the disk of the {self.name} ({self.path}) has {_size(self.free)} of "
             f"{_size(self.total)} free, below the minimum of {_size(self.minimum)}"
@@ -97,10 +97,10 @@ class Space:
 
     @property
     def is_low(self) -> bool:
-        return self.said is not None
+        return self.message is not None
 
     @property
-    def said(self) -> str | None:
+    def message(self) -> str | None:
         """What lacks space, in a sentence; None when there is enough."""
         if clock.now() - self._measured_at >= CACHE_SECONDS:
             self._message = self._measure()
@@ -125,7 +125,7 @@ class Space:
         relief = RELIEF if self._message is not None else 1.0
         low = [volume for volume in self.volumes() if volume.free < volume.minimum * relief]
         if low:
-            return low[0].said
+            return low[0].message
         full_at = self._database.disk_full_at if self._database is not None else None
         if full_at is not None and clock.now() - full_at < FULL_SECONDS:
             return "the PostgreSQL server reports that its disk is full"

@@ -91,9 +91,13 @@ class Profile(_Part):
 
 
 class Relevance(_Part):
-    """Words of results on the vertical's topic, and words against it."""
+    """Words of results on the vertical's topic, and words against it.
+
+    `service_terms` are services in other languages: judged as services are, but not searched for.
+    """
 
     topic: Text
+    service_terms: tuple[Text, ...] = ()
     terms: Annotated[tuple[Text, ...], Field(min_length=1)]
     against: tuple[Text, ...] = ()
     organisation_terms: tuple[Text, ...] = ()
@@ -128,6 +132,8 @@ class Vertical(_Part):
     title: Text
     version: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
     on_block: Literal["respect", "failover"] = "respect"
+    # What one candidate stands for: a domain, or each program that its pages name.
+    unit: Literal["domain", "program"] = "domain"
     record_kinds: Annotated[tuple[Literal[RECORD_KINDS], ...], Field(min_length=1)]  # type: ignore[valid-type] # a literal of a tuple
     services: Annotated[tuple[Service, ...], Field(min_length=1)]
     geo_sets: dict[Name, GeoSet] = Field(default_factory=dict)
@@ -144,6 +150,12 @@ class Vertical(_Part):
         "unknown",
     )
     cadence: dict[Literal["A", "B", "C", "D"], Frequency]
+
+    @property
+    def service_words(self) -> tuple[str, ...]:
+        """Every word for a service, in every language of the vertical."""
+        own = (word for service in self.services for word in (service.name, *service.synonyms))
+        return (*own, *self.relevance.service_terms)
 
     @model_validator(mode="after")
     def holds_together(self) -> Self:

@@ -4,13 +4,15 @@ The parser keeps at most 512 elements open. At that limit it no longer opens ele
 closes, and reads beyond its own stack: the process crashes. Tags come from the parser's own
 tokenizer; `open_elements` counts how many elements they leave open, never too few. Pages of known
 sites get a cheaper check: tags are matched anywhere, also in attributes, scripts and comments, and
-only pages that seem deep are counted exactly. Either way only the first part of a page is counted
-when the rest has too few start tags to reach the limit, whatever it closes.
+only pages that seem deep are counted exactly. Either way one pass counts all start tags, which is
+enough for most short pages, and only the first part of a page is counted exactly when the rest has too
+few start tags to reach the limit, whatever it closes.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from messor.web.elements import VOID
 from messor.web.open_elements import OpenElements
@@ -20,9 +22,15 @@ _STRETCH = 4_096  # characters
 # What the elements open before the rest of a page may take of the limit: more where tags are matched
 # in scripts as well, and stay open.
 _ROOM, _ROOM_KNOWN = 1 / 8, 1 / 4
+# Start tags beyond the limit up to which the first part is sought from the start of the page, and
+# how many elements may be open behind it.
+_FEW, _FEW_OPEN = 96, 24
+_SHORT = 80_000  # characters; longer pages nearly always have more start tags than that
 
 # A name runs until a space, a slash or the end of the tag (HTML standard, 13.2.5.8).
 _tags = re.compile(r"<(/?[a-zA-Z][^\t\n\f\r />]*+)").findall
+# Everything but end tags; the group matches in start tags of tables and templates.
+_starts_and_tables = re.compile("<(?:[^/tT]|[tT]([aA][bB]|[eE][mM])?)")
 # End tags, and start tags of tables and templates: these imply two elements, a body and a row.
 _ends_and_tables = re.compile("<(?:/|[tT](?:[aA][bB][lL]|[eE][mM][pP]))").findall
 
@@ -52,6 +60,8 @@ def is_too_deep(html: str, *, known: bool = False) -> bool:
 
 def may_exceed(html: str, limit: int, *, known: bool = False) -> bool:
     """Whether more elements than the limit may be open at once."""
+    if len(html) <= _SHORT and _is_harmless(html, limit):
+        return False
     start, most = _harmless_rest(html, limit, int(limit * (_ROOM_KNOWN if known else _ROOM)))
     if start == 0 or (known and not _seems_to_exceed(html, limit, start, most)):
         return False
@@ -59,6 +69,28 @@ def may_exceed(html: str, limit: int, *, known: bool = False) -> bool:
     if not elements.is_exceeded_by(html[:start]) and elements.depth + most <= limit:
         return False
     return OpenElements(limit).is_exceeded_by(html)
+
+
+def _is_harmless(html: str, limit: int) -> bool:
+    """Whether the page has too few start tags, or will have after its first ones."""
+    starts = _starts_and_tables.findall(html)
+    excess = _most_of(starts) - limit
+    return excess <= 0 or (excess <= _FEW and _is_harmless_soon(html, limit, starts, excess))
+
+
+def _most_of(starts: list[str]) -> int:
+    """How many elements these start tags open at most: tables and templates imply two more."""
+    return 3 * len(starts) - 2 * starts.count("")
+
+
+def _is_harmless_soon(html: str, limit: int, starts: list[str], excess: int) -> bool:
+    """Whether the page cannot reach the limit any more after its first tags, which are counted."""
+    few = excess + _FEW_OPEN
+    rest = next(islice(_starts_and_tables.finditer(html), few, None), None)
+    elements = OpenElements(limit)
+    if rest is None or elements.is_exceeded_by(html[: rest.start()]):
+        return False
+    return elements.depth + _most_of(starts[few:]) <= limit
 
 
 def _harmless_rest(html: str, limit: int, room: int) -> tuple[int, int]:

@@ -64,6 +64,7 @@ class Scanner:
         self._container = b""
         self._prefix = b""
         self._foreign = 0
+        self._wrapped = False  # whether an element is around the address in its field
         self._entry = SitemapEntry("")
         self._guid = ""
         self._bare = ""
@@ -160,6 +161,8 @@ class Scanner:
             self.root = name
             self._containers = _CONTAINERS.get(name, _PAGES)
         if name in self._containers:
+            if name == b"url" and self._open == b"loc" and self._is_wrapper(closing=closing):
+                return True
             return self._container_tag(prefix, name, closing=closing)
         if not self._container:
             return True
@@ -172,9 +175,18 @@ class Scanner:
             return self._open_field(prefix, name, tag)
         return True
 
+    def _is_wrapper(self, *, closing: bool) -> bool:
+        """Whether a tag belongs to an element around the address: `<loc><url>…</url></loc>`."""
+        if closing:
+            wrapped, self._wrapped = self._wrapped, False
+            return wrapped
+        self._wrapped = not "".join(self._text or ()).strip()
+        return self._wrapped
+
     def _container_tag(self, prefix: bytes, name: bytes, *, closing: bool) -> bool:
         keep = self._flush()
         self._foreign = 0
+        self._wrapped = False
         self._container, self._prefix = (b"", b"") if closing else (name, prefix)
         self._text = None if closing else []
         return keep

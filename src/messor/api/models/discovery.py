@@ -69,8 +69,12 @@ class OrganisationPutOut(Out):
 
 class KeywordIn(In):
     text: Annotated[str, text(200, 1)]
-    tier: Tier = "C"
+    tier: Tier | None = Field(None, description="Set by hand; null: starts as C and is rated")
     profiles: list[Annotated[str, text(63, 1)]] = Field(default=[], max_length=50)
+
+
+class KeywordTierIn(In):
+    tier: Tier | None = Field(description="null returns the keyword to automatic tiers")
 
 
 class KeywordsAddedOut(Out):

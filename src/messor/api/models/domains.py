@@ -11,22 +11,41 @@ from messor.api.models.base import Address, Context, In, Name, Out, Reason, text
 from messor.governance.backfill import BackfillLine
 from messor.governance.decisions import BulkResult
 from messor.governance.purges import Holdings
+from messor.insight.relevance.guess import VerticalGuess
+from messor.registry.domains import SUBMITTED_DELAYS
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.terms import RANGES
+
+Vertical = Annotated[str, text(63)]
 
 
 class SubmissionIn(In):
     domain: Address = Field(description="A domain, a host or a URL; protocol and path are dropped")
     context: Context | None = Field(None, description="Why it should be crawled")
     max_crawl_depth: int = Field(3, ge=0, le=100)
+    delay: float | None = Field(
+        None,
+        ge=SUBMITTED_DELAYS[0],
+        le=SUBMITTED_DELAYS[1],
+        allow_inf_nan=False,
+        description="Seconds between requests to one of its hosts; null: the default",
+    )
+    vertical: Vertical | None = Field(
+        None, description="Name of the applied vertical that it is for"
+    )
     contact: Annotated[str, text(320)] | None = Field(
-        None, description="E-mail address for notification of the decision; never returned"
+        None,
+        description="E-mail address for notification of the decision; returned only with a notice that you have to send yourself",
     )
     preflight: bool | None = Field(None, description="Run a preflight check for the reviewer")
 
 
 class Approve(In):
     act: Literal["approve"]
+    vertical: Vertical | None = Field(
+        None, description="Vertical that its pages are judged for; null: as submitted, empty: none"
+    )
+    notify: bool = Field(True, description="Notify the submitters")
 
 
 class Reject(In):
@@ -126,6 +145,22 @@ class TermsIn(In):
     robots_forbidden: Literal["allow", "deny"] | None = None
     proxies: Literal["none", "pool"] | None = None
     verify_tls: bool | None = None
+    priority: int | None = _within("priority")
+
+
+class DomainVerticalIn(In):
+    """The vertical of a domain."""
+
+    vertical: Vertical | None = Field(description="Name of an applied vertical; null: none")
+
+
+class DomainVerticalOut(Out):
+    domain: str
+    vertical: str | None
+    verticals: list[str] = Field(
+        description="All it belongs to, by organisations and candidates too"
+    )
+    guess: VerticalGuess | None = Field(description="What its submissions and preflight suggest")
 
 
 class NoteIn(In):
@@ -146,7 +181,12 @@ class ImportIn(In):
     """Existing domains to import as approved."""
 
     lines: list[Annotated[str, Field(max_length=5_000, pattern=r"^[^\x00\r\n]*$")]] = Field(
-        min_length=1, max_length=1_000, description="One domain per line: domain, depth, context"
+        min_length=1,
+        max_length=1_000,
+        description="One domain per line: domain, depth, context; or a header line that names columns",
+    )
+    vertical: Vertical | None = Field(
+        None, description="Vertical of lines that name none themselves"
     )
     start: bool = Field(True, description="false: fetch only requested pages")
 
@@ -169,4 +209,5 @@ class ErasureIn(In):
 class UrlIn(In):
     url: Address
     context: Context | None = Field(None, description="Why its domain should be crawled")
+    vertical: Vertical | None = Field(None, description="Vertical that its domain is for")
     submit: bool = Field(False, description="Submit its domain for review if needed")

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field
 
 from messor.api.models.base import Address, In, Out, text
+from messor.fetch.proxies.costs import ProxyCost
 from messor.ingest.queries import ShownTile
 from messor.jobs.patterns import ErrorPattern
 from messor.jobs.queries import JobFigures, State
@@ -115,16 +116,25 @@ class IngestEvidence(Out):
     durationMs: int  # noqa: N815
 
 
-class EvidenceOut(Out):
-    traceId: str  # noqa: N815
-    nm_policyVersion: str  # noqa: N815
-    nm_ingest: IngestEvidence
-
-
 class OfferOut(Out):
     kind: str
     text: str
     command: str
+
+
+class IngestErrorOut(Out):
+    """Why a run has no content, and what can be done about it."""
+
+    message: str
+    guidance: list[str]
+    offers: list[OfferOut]
+
+
+class EvidenceOut(Out):
+    traceId: str  # noqa: N815
+    nm_policyVersion: str  # noqa: N815
+    nm_ingest: IngestEvidence
+    error: IngestErrorOut | None = None
 
 
 class BlockedOut(Out):
@@ -140,6 +150,7 @@ class IngestOut(Out):
     tiles: list[ShownTile]
     evidence: EvidenceOut
     blocked: BlockedOut | None = Field(None, description="Only with the outcome blocked")
+    error: IngestErrorOut | None = Field(None, description="Only with the outcome error")
 
 
 class ProxyOut(Out):
@@ -170,6 +181,10 @@ class ProxyOut(Out):
 
 class ProxiesOut(Out):
     items: list[ProxyOut]
+
+
+class ProxyCostsOut(Out):
+    items: list[ProxyCost]
 
 
 class ProxyIn(In):
@@ -206,7 +221,7 @@ class AlarmOut(Out):
 
     place: str = Field(description="Machine and process")
     name: str = Field(description="disk, clock, or the component that failed")
-    said: str
+    message: str
     raised_at: datetime
 
 

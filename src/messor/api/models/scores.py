@@ -26,12 +26,14 @@ class WeightsIn(In):
     )
 
 
-class ScoringIn(WeightsIn):
-    """New weights are published as the vertical's next version."""
-
+class SeenIn(In):
     seen: int | None = Field(
         default=None, ge=1, le=1_000_000, description="The version the caller has read"
     )
+
+
+class ScoringIn(WeightsIn, SeenIn):
+    """New weights are published as the vertical's next version."""
 
 
 class SimulationOut(Out):

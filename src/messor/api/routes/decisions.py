@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from messor.access.roles import Act
 from messor.api import etags
-from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep, context_of
 from messor.api.gate import GatedRoute, needs
 from messor.api.models.base import DomainName
 from messor.api.models.domains import (
@@ -23,6 +23,7 @@ from messor.api.routes.domains import name_of
 from messor.governance import decisions, erasure, purges, rest
 from messor.governance.decisions import Decided
 from messor.governance.erasure import Erased
+from messor.governance.notices import Notices
 from messor.governance.purges import Holdings
 from messor.registry import domains as registry
 from messor.registry import notes
@@ -70,10 +71,14 @@ _ACTS: Mapping[str, Callable[..., Awaitable[Decided]]] = {
 }
 
 
-async def decide(connection: Connection, name: str, given: DecisionIn, actor: str) -> Decided:
+async def decide(
+    connection: Connection, name: str, given: DecisionIn, actor: str, told: Notices
+) -> Decided:
     """Dispatch a decision to its handler."""
-    act = _ACTS[given.act]
-    return await act(connection, name, actor=actor, **given.model_dump(exclude={"act"}))
+    fields = given.model_dump(exclude={"act"})
+    if "notify" in fields:
+        fields["told"] = told
+    return await _ACTS[given.act](connection, name, actor=actor, **fields)
 
 
 @router.post("/domains/{domain}/decisions")
@@ -90,18 +95,22 @@ async def decide_domain(
     """Decide on a domain. With If-Match, fails when the domain has changed meanwhile."""
     name = name_of(domain)
     etags.require(request, await registry.lock(connection, name))
-    decided = await decide(connection, name, given, principal.actor)
+    told = Notices.of(context_of(request).settings)
+    decided = await decide(connection, name, given, principal.actor, told)
     response.headers["ETag"] = etags.of_domain(decided.domain)
     return decided
 
 
 @router.post("/decisions")
 @needs(Act.DOMAINS_REVIEW, own_transactions=True)
-async def decide_many(given: BulkIn, database: DatabaseDep, principal: PrincipalDep) -> BulkOut:
+async def decide_many(
+    given: BulkIn, database: DatabaseDep, principal: PrincipalDep, request: Request
+) -> BulkOut:
     """Apply one decision to many domains; a failure does not affect the others."""
+    told = Notices.of(context_of(request).settings)
 
     async def act(connection: Connection, name: str) -> Decided:
-        return await decide(connection, name_of(name), given.decision, principal.actor)
+        return await decide(connection, name_of(name), given.decision, principal.actor, told)
 
     verdicts = await decisions.decide_many(database, list(dict.fromkeys(given.domains)), act)
     done = sum(verdict.done for verdict in verdicts)

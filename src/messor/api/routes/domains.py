@@ -8,11 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from messor.access.roles import Act
 from messor.api import etags
-from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep
+from messor.api.context import DatabaseDep, PrincipalDep, TransactionDep, context_of
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import ListRequest, list_request
 from messor.api.models.base import NO_NUL, DomainName
 from messor.api.models.domains import (
+    DomainVerticalIn,
+    DomainVerticalOut,
     ImportIn,
     ImportOut,
     NoteIn,
@@ -22,7 +24,8 @@ from messor.api.models.domains import (
     TermsIn,
 )
 from messor.errors import UsageError
-from messor.governance import backfill, intake, preflight
+from messor.governance import backfill, domain_terms, domain_vertical, intake, preflight
+from messor.governance.notices import Notices
 from messor.registry import domains as registry
 from messor.registry import notes, review
 from messor.registry.domains import Domain, Submission
@@ -32,6 +35,7 @@ from messor.registry.review import Dossier
 from messor.registry.review_queries import WAITING, WaitingDomain, WaitingFilter
 from messor.registry.submissions import Submitted, Submitter
 from messor.registry.terms import COLUMNS, Terms
+from messor.store.database import Connection, Database
 from messor.store.listing import ListPage
 
 router = APIRouter(prefix="/domains", tags=["domains"], route_class=GatedRoute)
@@ -66,9 +70,11 @@ async def submit_domain(
     answer = await intake.submit_domain(
         connection,
         given.domain,
-        Submitter(principal.actor, contact=given.contact),
+        Submitter.of(principal, given.contact),
         context=given.context,
         max_crawl_depth=given.max_crawl_depth,
+        delay=given.delay,
+        vertical=given.vertical,
         look=given.preflight,
     )
     response.status_code = 201 if answer.taken else 200
@@ -79,11 +85,16 @@ async def submit_domain(
 @router.post("/import")
 @needs(Act.DOMAINS_IMPORT, own_transactions=True)
 async def import_domains(
-    given: ImportIn, database: DatabaseDep, principal: PrincipalDep
+    given: ImportIn, database: DatabaseDep, principal: PrincipalDep, request: Request
 ) -> ImportOut:
     """Import existing domains as approved, with a result per line."""
     found = backfill.approve_existing(
-        database, given.lines, actor=principal.actor, start=given.start
+        database,
+        given.lines,
+        Submitter.of(principal),
+        start=given.start,
+        vertical=given.vertical,
+        told=Notices.of(context_of(request).settings),
     )
     return ImportOut(lines=[line async for line in found])
 
@@ -110,7 +121,8 @@ async def configure_domain(
 ) -> Domain:
     """Change the crawl settings of a domain; only the given fields change.
 
-    A null `delay` or `every_hours` restores the default.
+    A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages due
+    earlier.
     """
     terms: Terms = given.model_dump(exclude_none=True)  # type: ignore[assignment]  # the same names
     back = [name for name in COLUMNS if name in given.model_fields_set and name not in terms]
@@ -118,13 +130,38 @@ async def configure_domain(
         raise UsageError("Specify at least one setting to change, such as delay.")
     found = await registry.lock(connection, name_of(domain))
     etags.require(request, found)
-    changed = found
-    if back:
-        changed = await registry.restore(connection, changed, back, actor=principal.actor)
-    if terms:
-        changed = await registry.configure(connection, changed, actor=principal.actor, **terms)
+    changed = await domain_terms.change(
+        connection, found, actor=principal.actor, reset=back, **terms
+    )
     response.headers["ETag"] = etags.of_domain(changed)
     return changed
+
+
+@router.get("/{domain}/vertical")
+@needs(Act.READ)
+async def show_domain_vertical(domain: DomainName, database: DatabaseDep) -> DomainVerticalOut:
+    """Get the vertical of a domain, and a guess from its submissions and preflight."""
+    return await _vertical_of(database, await registry.get(database, name_of(domain)))
+
+
+@router.put("/{domain}/vertical")
+@needs(Act.DOMAINS_REVIEW)
+async def set_domain_vertical(
+    domain: DomainName, given: DomainVerticalIn, connection: TransactionDep, principal: PrincipalDep
+) -> DomainVerticalOut:
+    """Set or clear the vertical of a domain; pages extracted before are judged by a job."""
+    found = await registry.lock(connection, name_of(domain))
+    changed = await domain_vertical.assign(connection, found, given.vertical, actor=principal.actor)
+    return await _vertical_of(connection, changed)
+
+
+async def _vertical_of(source: Connection | Database, domain: Domain) -> DomainVerticalOut:
+    return DomainVerticalOut(
+        domain=domain.domain,
+        vertical=domain.vertical,
+        verticals=await domain_vertical.of_domain(source, domain),
+        guess=await domain_vertical.guess_for(source, domain),
+    )
 
 
 @router.get("/{domain}/dossier")

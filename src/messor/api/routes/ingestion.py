@@ -31,6 +31,8 @@ from messor.ingest.queries import (
     OrbitFilter,
 )
 from messor.ingest.result import Ingestion
+from messor.ingest.versions import VERSIONS, IngestionVersions
+from messor.registry.submissions import Submitter
 from messor.store.database import Database
 from messor.store.listing import ListPage
 
@@ -70,6 +72,8 @@ async def ingest_site(
         tuple(given.userUrls),
         slug,
         may_approve=principal.may(Act.DOMAINS_REVIEW),
+        submitter_type=Submitter.of(principal).submitter_type,
+        member_id=principal.member_id,
     )
     started: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -82,6 +86,13 @@ async def ingest_site(
     if started.done() and not task.done() and _wants_async(prefer):
         return await _under_way(context.database, started.result())
     return await _outcome(task, started, request, context.database)
+
+
+@orbit.get("/version")
+@needs(Act.READ)
+async def show_version() -> IngestionVersions:
+    """Get the version of the ingestion interface, its contract, and the versions it replaced."""
+    return VERSIONS
 
 
 def _wants_async(prefer: str | None) -> bool:

@@ -19,6 +19,7 @@ from messor.api.models.discovery import (
     GrowIn,
     KeywordIn,
     KeywordsAddedOut,
+    KeywordTierIn,
     TiersOut,
     VerticalName,
 )
@@ -66,11 +67,18 @@ async def list_keywords(
 @router.post(OF_VERTICAL, status_code=201)
 @needs(Act.DOMAINS_CONFIGURE)
 async def add_keyword(
-    vertical: VerticalName, given: KeywordIn, connection: TransactionDep
+    vertical: VerticalName, given: KeywordIn, connection: TransactionDep, principal: PrincipalDep
 ) -> KeywordsAddedOut:
     """Add a keyword manually, for all profiles or some; it is never pruned."""
     applied = await verticals.get(connection, vertical)
-    new = await keywords.add(connection, applied, given.text, tier=given.tier, names=given.profiles)
+    new = await keywords.add(
+        connection,
+        applied,
+        given.text,
+        tier=given.tier,
+        names=given.profiles,
+        actor=principal.actor,
+    )
     return KeywordsAddedOut(new=new)
 
 
@@ -97,7 +105,9 @@ async def expand_keywords(
     """Add suggestions from result pages that stay on topic."""
     applied = await verticals.get(database, vertical)
     if given.write:
-        found = await expansion.expand(database, applied, actor=principal.actor)
+        async with database.transaction() as connection:
+            grown = await expansion.expand(connection, applied, actor=principal.actor)
+        found = grown.suggestions
     else:
         found = await expansion.suggest(database, applied)
     taken = sum(one.taken for one in found)
@@ -113,10 +123,23 @@ async def tier_keywords(
 ) -> TiersOut:
     """Assign tiers by measured value."""
     applied = await verticals.get(database, vertical)
-    return TiersOut(
-        changes=await tiers.preview(database, applied),
-        done=await tiers.apply(database, applied, actor=principal.actor) if given.write else None,
-    )
+    async with database.transaction() as connection:
+        changes = await tiers.preview(connection, applied)
+        if not given.write:
+            return TiersOut(changes=changes, done=None)
+        done = await tiers.apply(connection, applied, actor=principal.actor)
+    return TiersOut(changes=changes, done=done)
+
+
+@router.put("/keywords/{keyword_id}/tier")
+@needs(Act.DOMAINS_CONFIGURE)
+async def set_keyword_tier(
+    keyword_id: UUID, given: KeywordTierIn, connection: TransactionDep, principal: PrincipalDep
+) -> KeywordFacts:
+    """Set a keyword's tier by hand; it stays until you return it with null."""
+    await keyword_queries.get(connection, keyword_id)
+    await keywords.set_tier(connection, [keyword_id], given.tier, actor=principal.actor)
+    return await keyword_queries.get(connection, keyword_id)
 
 
 @router.get("/keywords/{keyword_id}")

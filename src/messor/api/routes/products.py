@@ -15,7 +15,7 @@ from messor.api.models.extraction import FoundOut
 from messor.api.routes.domains import name_of
 from messor.api.routes.search import Few, Question, answer, exact
 from messor.api.routes.tasks import DomainFilter
-from messor.insight.search import Filters
+from messor.insight.search import SearchFilters
 from messor.records import product_queries
 from messor.records.product_queries import (
     PRODUCT_PRICES,
@@ -69,7 +69,7 @@ async def search_products(
     limit: Few = 20,
 ) -> FoundOut:
     """Search products by name and description, best first."""
-    filters = Filters(
+    filters = SearchFilters(
         ("product",),
         (name_of(domain),) if domain else (),
         (brand,) if brand else (),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.operations import ProxiesOut, ProxyIn, ProxyOut, ProxySwitchIn
+from messor.api.models.operations import ProxiesOut, ProxyCostsOut, ProxyIn, ProxyOut, ProxySwitchIn
+from messor.api.routes.domains import name_of
 from messor.errors import UsageError
-from messor.fetch.proxies import placement, registry
+from messor.fetch.proxies import costs, placement, registry
+from messor.fetch.proxies.costs import DEFAULT_DAYS, MAX_DAYS
 from messor.fetch.proxies.proxy import check_password, understand
 
 router = APIRouter(prefix="/proxies", tags=["proxies"], route_class=GatedRoute)
@@ -52,6 +54,18 @@ async def add_proxy(
     )
     response.headers["Location"] = f"/api/v1/proxies/{known.id}"
     return ProxyOut.model_validate(known)
+
+
+@router.get("/costs")
+@needs(Act.PROXIES_MANAGE)
+async def list_proxy_costs(
+    database: DatabaseDep,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS, description="Today included")] = DEFAULT_DAYS,
+    domain: Annotated[str | None, Query(max_length=253)] = None,
+) -> ProxyCostsOut:
+    """List requests and their cost by day (UTC), domain and proxy, newest day first."""
+    name = None if domain is None else name_of(domain)
+    return ProxyCostsOut(items=await costs.by_day(database, days, name))
 
 
 @router.get("/{proxy_id}")

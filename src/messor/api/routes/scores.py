@@ -17,11 +17,13 @@ from messor.api.models.scores import (
     ScoreHistoryOut,
     ScoringIn,
     ScoringOut,
+    SeenIn,
     SimulationOut,
     WeightsIn,
 )
-from messor.insight import calibration, reweigh, score_queries, scoring
+from messor.insight import calibration, judge_weights, reweigh, score_queries, scoring
 from messor.insight.calibration import Calibrated
+from messor.insight.judge_weights import SuggestedWeights
 from messor.insight.score_queries import SCORES, ListedScore, ScoreFilter
 from messor.store.listing import ListPage
 from messor.verticals import verticals
@@ -92,3 +94,22 @@ async def calibrate(vertical: VerticalName, database: DatabaseDep) -> ListPage[C
     """Compare judges and scores with reviewer decisions."""
     applied = await verticals.get(database, vertical)
     return ListPage(items=await calibration.calibrate(database, applied), next=None)
+
+
+@router.get(f"{OF_VERTICAL}/judges/weights")
+@needs(Act.READ)
+async def suggest_judge_weights(vertical: VerticalName, database: DatabaseDep) -> SuggestedWeights:
+    """Suggest judge weights from reviewer decisions, measured on decisions held out."""
+    return await judge_weights.suggest(database, await verticals.get(database, vertical))
+
+
+@router.post(f"{OF_VERTICAL}/judges/weights")
+@needs(Act.DOMAINS_CONFIGURE)
+async def apply_judge_weights(
+    vertical: VerticalName, given: SeenIn, connection: TransactionDep, principal: PrincipalDep
+) -> SuggestedWeights:
+    """Publish the suggested weights as the vertical's next version, if they did better."""
+    _, found = await judge_weights.apply(
+        connection, vertical, actor=principal.actor, seen=given.seen
+    )
+    return found

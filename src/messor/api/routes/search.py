@@ -15,7 +15,7 @@ from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
 from messor.api.routes.domains import name_of
 from messor.insight import search as searching
-from messor.insight.search import MOST, Filters
+from messor.insight.search import MOST, SearchFilters
 from messor.store.database import Database
 
 router = APIRouter(prefix="/search", tags=["search"], route_class=GatedRoute)
@@ -55,7 +55,7 @@ async def search(
     limit: Few = 20,
 ) -> FoundOut:
     """Search pages and records, best first, with matches marked."""
-    filters = Filters(
+    filters = SearchFilters(
         tuple(kind or ()),
         tuple(name_of(each) for each in domain or ()),
         tuple(brand or ()),
@@ -72,7 +72,7 @@ async def search(
 async def answer(
     database: Database,
     question: str,
-    filters: Filters,
+    filters: SearchFilters,
     *,
     with_facets: bool,
     cursor: str | None,

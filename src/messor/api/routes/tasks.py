@@ -38,6 +38,7 @@ from messor.frontier.batch_queries import (
 from messor.frontier.batches import BatchSubmitter
 from messor.frontier.cadence import parse_interval
 from messor.frontier.control import Scope
+from messor.frontier.failed_task_queries import FAILED_TASKS, FailedTask, FailedTaskFilter
 from messor.frontier.task_queries import TASKS, KnownTask, TaskFilter
 from messor.governance import intake
 from messor.governance.intake import SubmittedUrl
@@ -62,8 +63,9 @@ async def submit_url(
     return await intake.submit_url(
         connection,
         given.url,
-        Submitter(principal.actor),
+        Submitter.of(principal),
         context=given.context,
+        vertical=given.vertical,
         submit=given.submit,
     )
 
@@ -78,6 +80,16 @@ async def list_tasks(
 
     A response scans a bounded part of the frontier, so it may contain few or no items although more follow.
     """
+    return await asked.read(database)
+
+
+@router.get("/tasks/dead")
+@needs(Act.READ)
+async def list_failed_tasks(
+    database: DatabaseDep,
+    asked: Annotated[ListRequest[FailedTask, FailedTaskFilter], list_request(FAILED_TASKS)],
+) -> ListPage[FailedTask]:
+    """List tasks that failed for good, with the reason; retry them with an act."""
     return await asked.read(database)
 
 

@@ -19,7 +19,8 @@ from messor.console.screens import get
 from messor.fetch.queries import FETCHES
 from messor.frontier import page_queries, sitemaps
 from messor.frontier.page_queries import MOST_COUNTED, PAGES
-from messor.governance import purges
+from messor.governance import domain_vertical, purges
+from messor.mail import outbox
 from messor.ops import domain_figures
 from messor.ops.domain_figures import DAYS, DayOutcomes, DayRisk
 from messor.politeness import hosts
@@ -43,6 +44,8 @@ async def show(call: ConsoleRequest) -> Response:
     # An approved domain cannot be purged, so its holdings are not counted.
     may_purge = call.may(Act.DATA_ERASE) and domain.status != "approved"
     kept = await purges.holdings(database, domain) if may_purge else None
+    membership = await domain_vertical.membership(database, domain)
+    verticals = {name: title for name, (title, _) in membership.items()}
     actors = {fact.actor for fact in history} | {one.author for one in noted}
     actors |= {domain.submitted_by, domain.reviewed_by or ""}
     return await _page(
@@ -59,6 +62,9 @@ async def show(call: ConsoleRequest) -> Response:
         holdings=kept,
         names=await call.names(actors),
         year=datetime.now(UTC).year,
+        verticals=verticals,
+        mails=await outbox.of_domain(database, domain.id) if call.may(Act.DOMAINS_REVIEW) else [],
+        belongs=[name for name, (_, belongs) in membership.items() if belongs],
     )
 
 

@@ -13,8 +13,9 @@ from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.frontier import control
 from messor.frontier.control import Scope
-from messor.governance import decisions, intake, preflight, purges, rest
+from messor.governance import decisions, domain_vertical, intake, preflight, purges, rest
 from messor.governance.decisions import Decided
+from messor.governance.notices import Notices
 from messor.politeness import prospects
 from messor.registry import domains, notes
 from messor.store.database import Connection
@@ -23,7 +24,17 @@ Action = Callable[[Connection, ConsoleRequest, str], Awaitable[str]]
 
 
 async def _approve(connection: Connection, call: ConsoleRequest, name: str) -> str:
-    return (await decisions.approve(connection, name, actor=call.actor, seen=_seen(call))).message
+    vertical = call.form.text("vertical") if "vertical" in call.form else None
+    done = await decisions.approve(
+        connection,
+        name,
+        actor=call.actor,
+        vertical=vertical,
+        notify=_notify(call),
+        told=Notices.of(call.context.settings),
+        seen=_seen(call),
+    )
+    return done.message
 
 
 async def _reject(connection: Connection, call: ConsoleRequest, name: str) -> str:
@@ -33,6 +44,7 @@ async def _reject(connection: Connection, call: ConsoleRequest, name: str) -> st
         actor=call.actor,
         reason=_reason(call, "reject"),
         notify=call.form.is_on("notify"),
+        told=Notices.of(call.context.settings),
         seen=_seen(call),
     )
     return _with_purge(call, done)
@@ -133,6 +145,18 @@ async def run_preflight(call: ConsoleRequest) -> Response:
     return await _do(call, do)
 
 
+async def set_vertical(call: ConsoleRequest) -> Response:
+    async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
+        domain = await domains.lock(connection, name)
+        chosen = call.form.words("vertical")
+        changed = await domain_vertical.assign(connection, domain, chosen, actor=call.actor)
+        if changed.vertical is None:
+            return f"{name} has no vertical of its own now."
+        return f"{name} belongs to {changed.vertical}; its pages are judged for it."
+
+    return await _do(call, do)
+
+
 async def rescrape(call: ConsoleRequest) -> Response:
     async def do(connection: Connection, call: ConsoleRequest, name: str) -> str:
         pages = await intake.rescrape(connection, name, actor=call.actor)
@@ -185,6 +209,11 @@ def _seen(call: ConsoleRequest) -> str | None:
     return call.form.words("seen")
 
 
+def _notify(call: ConsoleRequest) -> bool:
+    """Submitters are told of an approval, unless a form with this box leaves it out."""
+    return call.form.is_on("notify") or not call.form.is_on("asks_notify")
+
+
 def _reason(call: ConsoleRequest, what: str) -> str:
     reason = call.form.words("reason")
     if reason is None:
@@ -202,6 +231,7 @@ SCREENS = (
     get("/domains/{name}/decide", Act.READ, back_to_domain),
     post("/domains/{name}/decide", Act.DOMAINS_REVIEW, decide),
     post("/domains/{name}/notes", Act.DOMAINS_REVIEW, note),
+    post("/domains/{name}/vertical", Act.DOMAINS_REVIEW, set_vertical),
     post("/domains/{name}/preflight", Act.DOMAINS_REVIEW, run_preflight),
     post("/domains/{name}/rescrape", Act.CRAWL_CONTROL, rescrape),
     post("/domains/{name}/hold", Act.CRAWL_CONTROL, hold),

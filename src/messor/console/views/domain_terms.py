@@ -11,6 +11,7 @@ from messor.console.forms import Form
 from messor.console.screens import post
 from messor.console.views.domain import settings_page
 from messor.errors import UsageError
+from messor.governance import domain_terms
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.registry.terms import CHOICES, COLUMNS, Terms
@@ -23,9 +24,7 @@ async def save(call: ConsoleRequest) -> Response:
         async with call.context.database.transaction() as connection:
             domain = await domains.lock(connection, domain.domain)
             emptied = _emptied(call.form, domain)
-            if emptied:
-                domain = await domains.restore(connection, domain, emptied, actor=call.actor)
-            await domains.configure(connection, domain, actor=call.actor, **terms)
+            await domain_terms.change(connection, domain, actor=call.actor, reset=emptied, **terms)
     except UsageError as error:
         return await settings_page(call, domain, wrong=str(error), status=422)
     message = "Settings saved; they apply to visits that start from now on."
@@ -49,6 +48,7 @@ def _terms(form: Form) -> Terms:
         "max_crawl_depth": form.whole("max_crawl_depth", "Maximum depth"),
         "page_budget": form.whole("page_budget", "Page budget"),
         "every_hours": form.whole("every_hours", "Hours between crawls"),
+        "priority": form.whole("priority", "Priority"),
         "verify_tls": form.is_on("verify_tls") if "verify_tls" in form else None,
     }
     for name in CHOICES:

@@ -32,6 +32,7 @@ async def show(call: ConsoleRequest) -> Response:
     records = await extracted.by_domain(database, [row.id for row in listed.items])
     values: dict[str, Any] = {
         "listed": listed,
+        "here": listed.link(),
         "records": {key: f"{LISTED}+" if n > LISTED else str(n) for key, n in records.items()},
         "found": await DOMAINS.count(database, listed.filters),
         "most": MAX_COUNTED,

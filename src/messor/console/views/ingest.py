@@ -18,6 +18,7 @@ from messor.ingest import IngestRequest, Mode, Progress, hindsight, ingest, quer
 from messor.ingest.queries import INGESTIONS, ORBITS, IngestionFilter, IngestionRun, Orbit
 from messor.ingest.request import MODES, slug_of
 from messor.registry.domains import Submission
+from messor.registry.submissions import Submitter
 
 MAX_RUNS = 10
 MAX_SLUG_LENGTH = 100
@@ -109,6 +110,8 @@ async def begin(call: ConsoleRequest) -> Response:
         pages,
         slug,
         may_approve=call.may(Act.DOMAINS_REVIEW),
+        submitter_type=Submitter.of(call.member).submitter_type,
+        member_id=call.member.member_id,
     )
     try:
         trace_id = await _start(call, request)

@@ -57,10 +57,12 @@ async def grow(call: ConsoleRequest) -> Response:
         new = await keywords.write(database, applied, actor=call.actor)
         message = f"{new:,} keywords were added."
     elif act == "expand":
-        found = await expansion.expand(database, applied, actor=call.actor)
-        message = f"{sum(one.taken for one in found):,} of {len(found):,} suggestions were added."
+        async with database.transaction() as connection:
+            grown = await expansion.expand(connection, applied, actor=call.actor)
+        message = f"{grown.new:,} of {len(grown.suggestions):,} suggestions were added."
     else:
-        done = await tiers.apply(database, applied, actor=call.actor)
+        async with database.transaction() as connection:
+            done = await tiers.apply(connection, applied, actor=call.actor)
         message = (
             f"{done.measured:,} keywords were measured; {done.changed:,} changed tier, "
             f"{done.pruned:,} were pruned."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from starlette.responses import Response
 
@@ -17,6 +18,7 @@ from messor.insight import trends
 from messor.insight.trends import KeywordLooks
 from messor.scout import keyword_queries, keywords
 from messor.scout.keyword_queries import KEYWORDS, TierCount
+from messor.scout.keywords import Tier
 from messor.scout.serp_queries import SERPS, SerpFilter
 from messor.verticals import verticals
 
@@ -61,11 +63,9 @@ async def show(call: ConsoleRequest) -> Response:
 
 async def add(call: ConsoleRequest) -> Response:
     """Add a keyword manually, for one profile or all."""
-    name, tier = call.form.text("vertical"), call.form.text("tier", "C")
+    name, tier = call.form.text("vertical"), _tier(call.form.text("tier"))
     profile = call.form.words("profile")
     back = with_query("/keywords", vertical=name[:63])
-    if tier not in discovery_labels.TIERS:
-        raise UsageError(f"The tier must be one of {', '.join(discovery_labels.TIERS)}.")
     try:
         async with call.context.database.transaction() as connection:
             applied = await verticals.get(connection, name[:63])
@@ -75,11 +75,29 @@ async def add(call: ConsoleRequest) -> Response:
                 call.form.text("text"),
                 tier=tier,
                 names=[profile] if profile else [],
+                actor=call.actor,
             )
     except UsageError as error:
         return call.go(back, str(error), "danger")
     message = f"{new} keywords were added." if new else "These keywords already exist."
     return call.go(back, message, "success" if new else "warning")
+
+
+async def set_tier(call: ConsoleRequest) -> Response:
+    """Set a keyword's tier by hand, or return it to automatic tiers."""
+    key = discovery_labels.uuid_of(call.part("keyword_id"), "keyword")
+    tier = _tier(call.form.text("tier"))
+    async with call.context.database.transaction() as connection:
+        await keywords.set_tier(connection, [key], tier, actor=call.actor)
+    now = f"tier {tier}, set by hand" if tier else "rated automatically"
+    return call.go(f"/keywords/{key}", f"The keyword is {now}.")
+
+
+def _tier(text: str) -> Tier | None:
+    """A tier of a form; empty stands for automatic."""
+    if text and text not in discovery_labels.TIERS:
+        raise UsageError(f"The tier must be one of {', '.join(discovery_labels.TIERS)}.")
+    return cast(Tier, text) if text else None
 
 
 def rank_chart(seen: KeywordLooks) -> Curves:
@@ -114,4 +132,7 @@ SCREENS = (
     post("/keywords", Act.DOMAINS_CONFIGURE, add),
 )
 # Matched after `/keywords/generate` and the like, which would otherwise be taken for ids.
-ONE = (get("/keywords/{keyword_id}", Act.READ, show),)
+ONE = (
+    get("/keywords/{keyword_id}", Act.READ, show),
+    post("/keywords/{keyword_id}/tier", Act.DOMAINS_CONFIGURE, set_tier),
+)

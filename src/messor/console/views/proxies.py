@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from starlette.responses import Response
 
 from messor.access.roles import Act
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UnavailableError, UsageError
-from messor.fetch.proxies import placement, registry
+from messor.fetch.proxies import costs, placement, registry
 from messor.fetch.proxies.proxy import check_password, understand
 
 
@@ -25,8 +27,12 @@ async def add(call: ConsoleRequest) -> Response:
             check_password(endpoint, password)
         await placement.judge(call.context.settings, endpoint, trusted=False)
         seal = call.context.seal
+        price = form.decimal("cost", "Cost")
+        cost = None if price is None else registry.check_cost(Decimal(str(price)))
         async with call.context.database.transaction() as connection:
-            await registry.add(connection, seal, endpoint, password, actor=call.actor)
+            await registry.add(
+                connection, seal, endpoint, password, actor=call.actor, cost_per_request=cost
+            )
     except (UsageError, ConflictError, UnavailableError) as error:
         return await _page(call, wrong=str(error), status=422)
     return call.go("/proxies", f"{endpoint.name} was added.")
@@ -54,6 +60,8 @@ async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int =
         status=status,
         wrong=wrong,
         rows=await registry.listing(call.context.database),
+        costs=await costs.by_day(call.context.database),
+        days=costs.DEFAULT_DAYS,
     )
 
 

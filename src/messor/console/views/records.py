@@ -45,7 +45,7 @@ async def record_page(
         wrong=wrong,
         corrections_made=made,
         correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
-        names=await call.names({one.said_by for one in made}),
+        names=await call.names({one.corrected_by for one in made}),
         record=record,
         fields=evidence.display_fields(record),
         history=history,

@@ -15,7 +15,8 @@ from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import UsageError
-from messor.governance import decisions
+from messor.governance import decisions, domain_vertical
+from messor.governance.notices import Notices
 from messor.registry import review as reviews
 from messor.registry.review import Dossier
 from messor.registry.review_queries import WAITING, WaitingDomain
@@ -48,12 +49,15 @@ async def show_dossier(call: ConsoleRequest) -> Response:
 async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -> dict[str, Any]:
     async with call.context.database.connection() as connection:
         dossier = await reviews.dossier(connection, name)
+        choice = await domain_vertical.choice(connection, dossier.submissions, dossier.preflight)
     actors = {row.submitted_by for row in rows} | _actors(dossier)
     following = _following([row.domain for row in rows], name) or call.query("then")
     return {
         "dossier": dossier,
         "names": await call.names(actors),
         "back": _place(call, following),
+        "verticals": choice.titles,
+        "guess": choice.guess,
     }
 
 
@@ -92,7 +96,10 @@ async def decide_many(call: ConsoleRequest) -> Response:
     names, act = call.form.every("domain")[:MAX_AT_ONCE], call.form.text("act")
     if not names:
         return call.go("/review", "Select at least one domain.", "warning")
-    acting = partial(_act_named(act), actor=call.actor, **_why(act, call.form.words("reason")))
+    given: dict[str, Any] = _why(act, call.form.words("reason"))
+    if act in ("approve", "reject"):
+        given["told"] = Notices.of(call.context.settings)
+    acting = partial(_act_named(act), actor=call.actor, **given)
     verdicts = await decisions.decide_many(call.context.database, names, acting)
     done = [verdict.name for verdict in verdicts if verdict.done]
     refused = [verdict.message for verdict in verdicts if not verdict.done]

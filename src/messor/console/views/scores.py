@@ -15,7 +15,7 @@ from messor.console.call import ConsoleRequest
 from messor.console.charts import Axis, Bars, Curves
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
-from messor.insight import calibration, reweigh, score_queries, scoring
+from messor.insight import calibration, judge_weights, reweigh, score_queries, scoring
 from messor.insight.score_queries import BINS, SCORES, Bin, LevelCount, PastScore
 from messor.insight.scores import LEVELS as THRESHOLDS
 from messor.insight.scoring import Simulated
@@ -82,6 +82,7 @@ async def show_calibration(call: ConsoleRequest) -> Response:
     return await call.page(
         "scores/calibration.html",
         rows=await calibration.calibrate(database, applied),
+        suggested=await judge_weights.suggest(database, applied),
         chart=reliability_chart(bins) if bins else None,
         **values,
     )
@@ -110,6 +111,20 @@ async def apply(call: ConsoleRequest) -> Response:
         f"{applied.vertical.version}; {done.levels_changed} track levels changed."
     )
     return call.go(with_query("/scores", vertical=name), message)
+
+
+async def apply_judges(call: ConsoleRequest) -> Response:
+    """Publish the judge weights that decisions suggest."""
+    name = call.form.text("vertical")[:63]
+    place = with_query("/scores/calibration", vertical=name)
+    try:
+        async with call.context.database.transaction() as connection:
+            applied, found = await judge_weights.apply(
+                connection, name, actor=call.actor, seen=call.form.whole("version", "Version")
+            )
+    except (ConflictError, UsageError) as error:
+        return call.go(place, str(error), "danger")
+    return call.go(place, f"Version {applied.vertical.version} has these weights. {found.sentence}")
 
 
 async def _simulated(
@@ -191,6 +206,7 @@ SCREENS = (
     get("/scores", Act.READ, show_all),
     get("/scores/simulate", Act.READ, simulate),
     get("/scores/calibration", Act.READ, show_calibration),
+    post("/scores/calibration", Act.DOMAINS_CONFIGURE, apply_judges),
     post("/scores", Act.DOMAINS_CONFIGURE, apply),
     get("/scores/{subject_id}", Act.READ, show),
 )

@@ -16,7 +16,7 @@ from messor.console.call import ConsoleRequest
 from messor.console.screens import get
 from messor.errors import UsageError
 from messor.insight import search
-from messor.insight.search import Facets, Filters, Hit, SearchResults
+from messor.insight.search import Facets, Hit, SearchFilters, SearchResults
 from messor.registry.domains import Submission
 
 PER_PAGE = 20
@@ -90,10 +90,10 @@ def _domain(call: ConsoleRequest) -> str:
         return typed.lower()[:253]
 
 
-def _filters(given: dict[str, str]) -> Filters:
+def _filters(given: dict[str, str]) -> SearchFilters:
     lists = [(given[name],) if given[name] else () for name in WORDS]
     kinds, domains, brands, categories, availability = lists
-    return Filters(
+    return SearchFilters(
         kinds,
         domains,
         brands,

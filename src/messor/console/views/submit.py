@@ -8,8 +8,9 @@ from messor.access.roles import Act
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
-from messor.governance import intake
+from messor.governance import domain_vertical, intake
 from messor.governance.intake import SubmittedUrl
+from messor.registry.domains import SUGGESTED_DELAY
 from messor.registry.submissions import DEPTH_GUIDANCE, Submitted, Submitter
 from messor.web.urls import parse
 
@@ -22,7 +23,7 @@ async def submit(call: ConsoleRequest) -> Response:
     """Submit a domain for a name or homepage, or a single page for any other URL."""
     address = call.form.text("address").strip()
     try:
-        answer = await submit_request(call, address, Submitter(call.actor))
+        answer = await submit_request(call, address, Submitter.of(call.member))
     except (UsageError, ConflictError) as error:
         return await _form(call, address=address, wrong=str(error), status=422)
     return await call.page("submit/answer.html", answer=answer, address=address, form=call.form)
@@ -37,7 +38,12 @@ async def submit_request(
         if is_one_page(address):
             accepted = call.form.is_on("accept")
             return await intake.submit_url(
-                connection, address, submitter, context=context, submit=accepted
+                connection,
+                address,
+                submitter,
+                context=context,
+                vertical=call.form.words("vertical"),
+                submit=accepted,
             )
         depth = call.form.whole("depth", "Maximum depth")
         return await intake.submit_domain(
@@ -46,6 +52,8 @@ async def submit_request(
             submitter,
             context=context,
             max_crawl_depth=3 if depth is None else depth,
+            delay=call.form.decimal("delay", "Delay"),
+            vertical=call.form.words("vertical"),
         )
 
 
@@ -65,7 +73,10 @@ async def _form(
         wrong=wrong,
         context=call.form.text("context"),
         depth=call.form.text("depth", "3"),
+        delay=call.form.text("delay", str(SUGGESTED_DELAY)),
         guidance=DEPTH_GUIDANCE,
+        verticals=await domain_vertical.offered(call.context.database),
+        vertical=call.form.text("vertical") or call.query("vertical"),
     )
 
 

@@ -15,6 +15,7 @@ from messor.console.screens import get, post
 from messor.errors import NotFoundError, UsageError
 from messor.frontier import control
 from messor.frontier.control import Scope
+from messor.frontier.failed_task_queries import FAILED_TASKS
 from messor.frontier.task_queries import TASKS
 
 ACTS = ("pause", "resume", "stop", "retry", "recrawl")
@@ -39,6 +40,12 @@ async def show(call: ConsoleRequest) -> Response:
         + (f"?{call.request.url.query}" if call.request.url.query else ""),
         saved=await saved.bar(call, "tasks", listed.given),
     )
+
+
+async def show_dead(call: ConsoleRequest) -> Response:
+    """Tasks that failed for good, with the reason."""
+    listed = await list_of(call, FAILED_TASKS, "/tasks/dead")
+    return await call.page("tasks/dead.html", listed=listed, here=listed.link())
 
 
 async def act(call: ConsoleRequest) -> Response:
@@ -80,5 +87,6 @@ def as_uuid(text: str) -> UUID | None:
 
 SCREENS = (
     get("/tasks", Act.READ, show),
+    get("/tasks/dead", Act.READ, show_dead),
     post("/tasks", Act.CRAWL_CONTROL, act),
 )

@@ -13,7 +13,7 @@ from messor.content.kinds.build import LINKED, STATED, VISIBLE, distinct, make, 
 from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.visible_contacts import KIND, MAX_CONTACTS, visible_contacts
 from messor.content.links import read_network
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.places import country_of
 from messor.content.records import Record
 from messor.content.schemas.base import AddressFields, Email, Link, Phone, Stated, Text
@@ -100,7 +100,7 @@ def _reach(page: PageView, item: PageItem) -> dict[str, EvidencedField | None]:
 def _profiles(page: PageView) -> list[Record | None]:
     """Return social network profiles that the page states, or links to outside its running text."""
     found: dict[str, Record | None] = {}
-    written = page_type(page).name in ("article", "listing", "search")
+    written = page_type(page).name in (*WRITTEN, "listing", "search")
     for anchor, href in page.links:
         if "//" not in href or href in found:
             continue
@@ -130,7 +130,7 @@ def _profile(passage: Passage, confidence: float) -> Record | None:
 
 def _forms(page: PageView) -> list[Record | None]:
     """Return forms that take a message and an e-mail address and are not comment forms."""
-    if page_type(page).name in ("article", "product", "listing", "login"):
+    if page_type(page).name in (*WRITTEN, "product", "listing", "login"):
         return []
     found: list[Record | None] = []
     for form in page.document.select("form")[:50]:

@@ -53,6 +53,7 @@ class RecordKind:
     # Products are checked by rules alone, which are cheaper on shop pages.
     is_checked_by_schema: bool = True
     needs: tuple[str, ...] = ()  # fields without which a record is rejected, beside the schema
+    needs_any: tuple[str, ...] = ()  # fields of which a record has at least one
 
     @cached_property
     def model(self) -> type[RecordModel[Any]]:

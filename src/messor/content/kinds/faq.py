@@ -6,7 +6,7 @@ from messor.content.kinds.build import VISIBLE, distinct, make, property_field
 from messor.content.kinds.declaration import RecordKind
 from messor.content.lines import Line
 from messor.content.page_signs import QUESTION_MARKS
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.records import Record
 from messor.content.schemas.base import FieldsModel, Stated, Text
 from messor.content.view import PageView
@@ -45,7 +45,7 @@ def _visible(page: PageView) -> list[Record]:
     kind = page_type(page).name
     unfolds = kind == "faq"
     questions = [line for line in page.lines if _is_question(line) or (unfolds and _unfolds(line))]
-    if len(questions) < (2 if kind == "faq" else _ENOUGH) or kind in ("article", "search", "login"):
+    if len(questions) < (2 if kind == "faq" else _ENOUGH) or kind in (*WRITTEN, "search", "login"):
         return []
     found = []
     for line in questions[:MAX_QUESTIONS]:

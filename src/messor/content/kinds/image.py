@@ -11,6 +11,7 @@ class ImageFields(FieldsModel):
 
     url: Stated[Link]
     alt: Stated[Text] | None = None
+    thumbnail: Stated[Link] | None = None  # a smaller copy for lists
 
 
 DECLARATION = RecordKind(

@@ -58,11 +58,15 @@ def hints_of(text: str) -> int:
         found |= TIMES
     if may_hold_place(text):
         found |= PLACE
-    if _DIGITS.search(text) and any(_may_count(text, *each) for each in phones.numbers(text)):
+    if _may_dial(text) and any(_may_count(text, *each) for each in phones.numbers(text)):
         found |= PHONE
     return found
 
 
+def _may_dial(text: str) -> bool:
+    return _DIGITS.search(text) is not None or phones.may_be_lettered(text)
+
+
 def _may_count(text: str, written: str, called: str) -> bool:
     """Whether a number is labelled, names its country, or may be labelled by the line above."""
-    return bool(called) or phones.names_country(written) or text.startswith(written[:4])
+    return bool(called) or phones.is_telling(written) or text.startswith(written[:4])

@@ -19,7 +19,7 @@ from messor.content.kinds.call_to_action import read_action
 from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.offer_words import CODE, DEAL, FREE, PERCENT_OFF, SAVING, UNTIL
 from messor.content.lines import Line
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.records import Record
 from messor.content.schemas.base import Amount, Currency, Day, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
@@ -31,7 +31,7 @@ _LETTERS = 5
 _DIGIT = re.compile(r"\d")  # an amount of money needs a digit
 _OFFERS = frozenset(("Offer", "AggregateOffer"))
 _PRODUCTS = frozenset(("Product", "ProductGroup", "IndividualProduct", "Car", "Book", "Vehicle"))
-_SILENT = frozenset(("article", "listing", "search", "legal", "product", "cart"))
+_SILENT = frozenset((*WRITTEN, "listing", "search", "legal", "product", "cart"))
 
 
 Percent = Annotated[float, Field(ge=0, le=999)]

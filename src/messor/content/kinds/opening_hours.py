@@ -7,11 +7,11 @@ from typing import Literal
 
 from messor.content.dates import fold
 from messor.content.evidence import Passage
-from messor.content.hours import is_day, read_days, read_hours, statements
+from messor.content.hours import is_day, ranges_with_hours, read_days, read_hours, statements
 from messor.content.items import PageItem
 from messor.content.kinds.build import STATED, VISIBLE, distinct, field_of, make, property_field
 from messor.content.kinds.declaration import RecordKind
-from messor.content.kinds.line_hints import times_of
+from messor.content.kinds.line_hints import TIMES, page_hints, times_of
 from messor.content.lines import Line
 from messor.content.records import Record
 from messor.content.schemas.base import Day, FieldsModel, Stated, Strict, Time
@@ -20,6 +20,8 @@ from messor.content.view import PageView
 KIND = "opening_hours"
 MAX_HOURS = 100
 _MAX_LINE = 120
+_MAX_TEXT = 600  # characters of a paragraph that may state hours
+_MAX_DAYS = 60  # characters of a line that names days, or hours, and nothing else
 _REACH = 40  # lines after a label
 _ENOUGH = 3  # statements required on a page that does not announce opening hours
 _SPECIFIED = frozenset(("OpeningHoursSpecification",))
@@ -50,8 +52,32 @@ _LABELS = {
     "radno vrijeme": ("radno vrijeme",),
     "работно време": ("работно време",),
 }  # fmt: skip
+_ALWAYS = re.compile(r"(?<!\d)24\s?(?:/|h)", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+# Words between days and hours.
+_JOINING = frozenset(
+    [
+        "and",
+        "from",
+        "to",
+        "am",
+        "pm",
+        "until",
+        "till",
+        "open",
+        "und",
+        "von",
+        "bis",
+        "uhr",
+        "et",
+        "de",
+        "des",
+        "y",
+        "ed",
+        "en",
+    ]
+)
 
 
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -81,7 +107,7 @@ def find(page: PageView) -> list[Record]:
     for item in page.items:
         found.extend(_written(passage) for passage in item.texts("openingHours")[:20])
     stated = [record for record in found if record is not None]
-    return distinct(stated or _visible(page))[:MAX_HOURS]
+    return distinct(stated or _visible(page) or _in_text(page))[:MAX_HOURS]
 
 
 def _specified(item: PageItem) -> Record | None:
@@ -116,8 +142,8 @@ def _visible(page: PageView) -> list[Record]:
         for label in own
         if label in page.folded
     ]
-    if not labels and times_of(page) < 2:
-        return []
+    if not labels and not times_of(page):
+        return _in_text(page)
     found: list[Record] = []
     days: Line | None = None  # a line with days only, waiting for its hours
     for line in _near_labels(page, labels) if labels else page.lines:
@@ -128,7 +154,50 @@ def _visible(page: PageView) -> list[Record]:
         found.extend(records)
         if len(found) >= MAX_HOURS:
             break
-    return found if labels or len(found) >= _ENOUGH else []
+    if labels or len(found) >= _ENOUGH:
+        return found
+    return _in_text(page) or list(filter(_is_of_several_days, found))
+
+
+def _is_of_several_days(record: Record) -> bool:
+    """Whether hours hold for several days: those of a single one may be an event's."""
+    return len(record.value("days")) > 1 and bool(record.value("hours"))
+
+
+def _in_text(page: PageView) -> list[Record]:
+    """Return hours of ranges of days that stand in any text, or in two lines one below the other."""
+    found: list[Record] = []
+    for line, hints in zip(page.lines, page_hints(page), strict=True):
+        if not (hints & TIMES and len(line.text) <= _MAX_TEXT) and not _says_always(line.text):
+            continue
+        for piece in ranges_with_hours(line.text):
+            passage = page.passage(line, piece)
+            if (made := _made(passage, passage)) is not None:
+                found.append(made)
+        if not found and len(line.text) < _MAX_DAYS:
+            found.extend(_of_two(page, line))
+        if len(found) >= MAX_HOURS:
+            break
+    return found
+
+
+def _says_always(text: str) -> bool:
+    """Whether a line says that a place is always open; in running text it is a figure of speech."""
+    return len(text) <= _MAX_LINE and _ALWAYS.search(text) is not None
+
+
+def _of_two(page: PageView, line: Line) -> list[Record]:
+    """Return the hours of a line for the days that the line before or after it names."""
+    if read_days(line.text) is not None or not read_hours(line.text):
+        return []
+    for beside in (line.number - 1, line.number + 1):
+        other = page.lines[beside] if 0 <= beside < len(page.lines) else None
+        if other is None or len(other.text) > _MAX_DAYS or _DIGIT.search(other.text):
+            continue
+        if len(read_days(other.text) or ()) > 1:
+            made = _made(page.passage(other), page.passage(line))
+            return [made] if made is not None else []
+    return []
 
 
 def _near_labels(page: PageView, labels: list[str]) -> list[Line]:
@@ -171,7 +240,7 @@ def _made(days: Passage, hours: Passage) -> Record | None:
 def _is_terse(text: str) -> bool:
     """Whether a line contains hardly more than days and hours."""
     words = _WORD.findall(fold(text))
-    telling = [word for word in words if not is_day(word)]
+    telling = [word for word in words if word not in _JOINING and not is_day(word)]
     return len(telling) <= 3 + len(words) // 4
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Literal
 
 from messor.content.dates import fold
@@ -13,14 +12,15 @@ from messor.content.kinds.build import (
     GUESSED,
     STATED,
     VISIBLE,
+    distinct,
     make,
     property_field,
-    stated_or_visible,
 )
 from messor.content.kinds.declaration import RecordKind
 from messor.content.kinds.opportunity_words import CLOSES, KINDS, PLACE, WHO
+from messor.content.kinds.sections import heading_of, read_sections, text_below
 from messor.content.labels import Label, labels
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.records import Record
 from messor.content.schemas.base import Amount, Currency, Day, FieldsModel, Link, Stated, Text
 from messor.content.view import PageView
@@ -34,7 +34,13 @@ _APPLY = re.compile(
     r"candidati|candidatura|domanda|candidatar|sollicit|aanmelden|aplikuj|zglos|ansok|soknad|ansog|hae|hakemus|"
     r"prihlaska|basvur|заявк|відгукн|откликн)"
 )
-_SILENT = frozenset(("article", "product", "listing", "search", "legal", "login", "cart", "error"))
+# How one joins as a volunteer.
+_JOIN = re.compile(
+    r"(?<!\w)(?:sign up|sign me up|register|join (?:us|our|the)|become a volunteer|volunteer (?:now|today|form|application)|"
+    r"apply|get in touch|contact us|e-?mail us|mitmachen|anmelden|inscrivez|inscribete|iscriviti|meld je aan)(?!\w)"
+)
+MAX_ROLES = 50
+_SILENT = frozenset((*WRITTEN, "product", "listing", "search", "legal", "login", "cart", "error"))
 
 
 Sort = Literal[
@@ -65,8 +71,10 @@ def read_kind(text: str) -> str | None:
 def find(page: PageView) -> list[Record]:
     """Return the opportunities of a page."""
     stated = [_stated(item) for item in page.items_of(_JOBS)[:100]]
-    may_show = page_type(page).name not in _SILENT
-    return stated_or_visible(stated, partial(_visible, page) if may_show else None)
+    if any(stated) or page_type(page).name in _SILENT:
+        return distinct([record for record in stated if record is not None])
+    one = _visible(page)
+    return [one] if one is not None else distinct(_volunteering(page))
 
 
 def _stated(item: PageItem) -> Record | None:
@@ -98,7 +106,7 @@ def _stated(item: PageItem) -> Record | None:
 
 def _visible(page: PageView) -> Record | None:
     """Read a page about one opportunity: its heading names the type, and one can apply."""
-    heading = next((line for line in page.lines if line.level == 1), None)
+    heading = heading_of(page)
     if heading is None or read_kind(heading.text) is None or not _APPLY.search(page.folded):
         return None
     found_labels = labels(page)
@@ -120,6 +128,33 @@ def _visible(page: PageView) -> Record | None:
     )
 
 
+def _volunteering(page: PageView) -> list[Record]:
+    """Read the roles of a page for volunteers: its sections, or the page itself if it has none."""
+    heading = heading_of(page)
+    if heading is None or read_kind(heading.text) != "volunteering":
+        return []
+    if not _JOIN.search(page.folded):
+        return []
+    sections = read_sections(page)[:MAX_ROLES]
+    text = text_below(page, heading)
+    roles = sections if len(sections) > 1 else [(heading, text)] if text is not None else []
+    sort, link = page.passage(heading).field("opportunity", VISIBLE), _apply_link(page)
+    found = [
+        make(
+            KIND,
+            {
+                "title": page.passage(name).field("text", VISIBLE),
+                "type": sort,
+                "description": page.passage(about).field("long_text", GUESSED),
+                "url": link,
+            },
+            needs=("title", "description"),
+        )
+        for name, about in roles
+    ]
+    return [record for record in found if record is not None]
+
+
 def labelled(
     page: PageView, found_labels: list[Label], names: re.Pattern[str], normaliser: str
 ) -> EvidencedField | None:
@@ -135,7 +170,7 @@ def labelled(
 def _apply_link(page: PageView) -> EvidencedField | None:
     for anchor in page.anchors:
         text = fold(anchor.text[:80])
-        if len(text) < 60 and _APPLY.search(text):
+        if len(text) < 60 and (_APPLY.search(text) or _JOIN.search(text)):
             return page.attribute(anchor, "href").field("link", GUESSED)
     return None
 

@@ -1,4 +1,4 @@
-"""Organisations, from structured data or from the imprint on a site's own pages."""
+"""Organisations, from structured data, directories, or the imprint on a site's own pages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from messor.content.evidence import NORMALISERS, EvidencedField
 from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, make, property_field
 from messor.content.kinds.declaration import RecordKind
+from messor.content.kinds.listed_organisations import read_listed
+from messor.content.kinds.organisation_names import own_name
 from messor.content.page_type import page_type
 from messor.content.places import country_of, read_country
 from messor.content.records import Record
@@ -80,8 +82,8 @@ def find(page: PageView) -> list[Record]:
     stated = [_stated(page, item) for item in page.items_of(TYPES)[:MAX_ORGANISATIONS]]
     found = [record for record in stated if record is not None]
     if not found:
-        printed = _printed(page)
-        found = [printed] if printed is not None else []
+        listed = [make(KIND, fields, needs=("name",)) for fields in read_listed(page)]
+        found = [record for record in (*listed, _printed(page)) if record is not None]
     return _merged(distinct(found))
 
 
@@ -149,7 +151,7 @@ def _printed(page: PageView) -> Record | None:
             name = page.passage(line, named).field("text", VISIBLE)
         if vat is not None and name is not None:
             break
-    return make(KIND, {"name": name, "vat_id": vat}, needs=("name",))
+    return make(KIND, {"name": own_name(page) or name, "vat_id": vat}, needs=("name",))
 
 
 def _names(text: str) -> tuple[str, str]:

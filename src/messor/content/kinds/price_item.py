@@ -16,7 +16,7 @@ from messor.content.items import PageItem
 from messor.content.kinds.build import VISIBLE, distinct, field_of, make, property_field
 from messor.content.kinds.declaration import RecordKind
 from messor.content.lines import SEAM, Line
-from messor.content.page_type import page_type
+from messor.content.page_type import WRITTEN, page_type
 from messor.content.products import normalise as _  # noqa: F401 - registers shown_amount
 from messor.content.records import Record
 from messor.content.schemas.base import Amount, Currency, FieldsModel, Stated, Text
@@ -27,7 +27,7 @@ MAX_ITEMS = 500
 _MAX_NAME = 120
 _ENOUGH = 3
 _MENU_ITEMS = frozenset(("MenuItem",))
-_SILENT = frozenset(("article", "product", "listing", "search", "cart", "legal", "login", "error"))
+_SILENT = frozenset((*WRITTEN, "product", "listing", "search", "cart", "legal", "login", "error"))
 _MENUS = frozenset(("menu", "pricing", "service"))
 _TRIM = " .\u2026:\u2013\u2014-|_\u00b7*"
 # A price without currency at the end of a line, as on menus: "Linsensuppe 4,90".

@@ -23,6 +23,8 @@ STATES = frozenset(
         "limited", "in_store_only", "online_only", "sold_out",
     )
 )  # fmt: skip
+# A product has a price or a number; a page with neither sells nothing that could be told apart.
+PRICE_OR_NUMBER = ("price", "sku", "gtin", "mpn")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 

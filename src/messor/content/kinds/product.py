@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from messor.content.kinds.declaration import RecordKind, Rule
-from messor.content.kinds.priced import RULES, Condition, Number, PricedFields
+from messor.content.kinds.priced import PRICE_OR_NUMBER, RULES, Condition, Number, PricedFields
 from messor.content.schemas.base import Amount, Stated, Text
 
 KIND = "product"
@@ -65,8 +65,10 @@ DECLARATION = RecordKind(
         **RULES,
         "product_name": _name,
         "brand": _name,
-        "rating": _within(0, 100, "A rating"),
+        "rating": _within(0, 5, "A rating"),
         "review_count": _within(0, 1_000_000_000, "A number of reviews"),
     },
     is_checked_by_schema=False,
+    needs=("product_name",),
+    needs_any=PRICE_OR_NUMBER,
 )

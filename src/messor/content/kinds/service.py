@@ -1,4 +1,4 @@
-"""Services of an organisation, from structured data or from the sections of a services page."""
+"""Services of an organisation, from structured data or from pages of services and programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from messor.content.dates import fold
 from messor.content.items import PageItem
 from messor.content.kinds.build import GUESSED, VISIBLE, distinct, make, property_field
 from messor.content.kinds.declaration import RecordKind
+from messor.content.kinds.listed_organisations import read_listed
+from messor.content.kinds.sections import folders_of, heading_of, read_sections, text_below
 from messor.content.lines import Line
 from messor.content.page_type import page_type
 from messor.content.records import Record
@@ -16,20 +18,31 @@ from messor.content.view import PageView
 
 KIND = "service"
 MAX_SERVICES = 100
-_MAX_NAME = 80
 _NAMED = """
     Service FinancialProduct FoodService GovernmentService TaxiService WebAPI BroadcastService
     MedicalProcedure MedicalTherapy SurgicalProcedure TherapeuticProcedure LoanOrCredit Course
     """
 _TYPES = frozenset(_NAMED.split())
-# Headings of sections that are not services.
-_FRAME = re.compile(
-    r"(?<!\w)(?:contact|kontakt|about|uber uns|faq|questions?|fragen|testimonials?|reviews?|kunden|news|"
-    r"newsletter|blog|opening|offnungszeiten|follow|share|related|cookie|privacy|login|team|partners?|"
-    r"why|warum|our services|services|unsere leistungen|leistungen|nos services|nuestros servicios|"
-    r"i nostri servizi|onze diensten|our clients|get in touch|how it works|comments?|archives?|"
-    r"categories|search|menu|navigation|footer|social|subscribe|address|adresse|location|avis|temoignages|"
-    r"horaires|contacto|contatti|sobre|chi siamo|over ons)(?!\w)"
+# What pages about help for people call their services, in headings and paths.
+_HELP = re.compile(
+    r"(?:(?:our|all|community|social|support|free) )*(?:programs?|programmes?|services|resources)(?: (?:and|&) "
+    r"(?:programs|programmes|services|resources))?|(?:how we|ways we|we can) help|get help|find help|need help|what we (?:do|offer)|"
+    r"angebote|hilfsangebote|nos services|nos programmes|programas|servicios|servizi"
+)
+# Pages of these types are about something else, whatever their path.
+_OTHERS = frozenset(
+    (
+        "article",
+        "product",
+        "listing",
+        "search",
+        "legal",
+        "login",
+        "cart",
+        "error",
+        "home",
+        "contact",
+    )
 )
 
 
@@ -70,45 +83,30 @@ def _stated(item: PageItem) -> Record | None:
 
 
 def _visible(page: PageView) -> list[Record]:
-    """Read the sections of a services page: headings of one level, each followed by text."""
-    if page_type(page).name != "service":
-        return []
-    sections = [
-        (line, text)
-        for line in page.lines
-        if _names(line) and (text := _text_below(page, line)) is not None
-    ]
-    levels = [line.level for line, _ in sections]
-    if not levels:
-        return []
-    usual = max(sorted(set(levels)), key=levels.count)
-    found = []
-    for line, text in [each for each in sections if each[0].level == usual][:MAX_SERVICES]:
-        fields = {
-            "name": page.passage(line).field("text", VISIBLE),
-            "description": page.passage(text).field("long_text", GUESSED),
-        }
-        found.append(make(KIND, fields, needs=("name", "description")))
+    """Read the sections of a page of services, or a page about one program."""
+    kind, heading, folders = page_type(page).name, heading_of(page), folders_of(page)
+    names = [*folders[-1:], fold(heading.text) if heading is not None else ""]
+    pairs: list[tuple[Line, Line]] = []
+    if kind == "service" or (kind not in _OTHERS and any(map(_HELP.fullmatch, names))):
+        pairs = read_sections(page)[:MAX_SERVICES]
+    if (
+        not pairs
+        and kind not in _OTHERS
+        and any(map(_HELP.fullmatch, folders[:-1]))
+        and not read_listed(page)
+    ):
+        text = text_below(page, heading) if heading is not None else None
+        pairs = [(heading, text)] if heading is not None and text is not None else []
+    found = [_made(page, name, text) for name, text in pairs]
     return [record for record in found if record is not None]
 
 
-def _names(line: Line) -> bool:
-    return (
-        2 <= line.level <= 4
-        and 3 <= len(line.text) <= _MAX_NAME
-        and line.region not in ("nav", "footer", "aside", "header")
-        and line.text[-1] not in "?!.:"
-        and not _FRAME.search(fold(line.text))
-    )
-
-
-def _text_below(page: PageView, line: Line) -> Line | None:
-    for following in page.lines[line.number + 1 : line.number + 4]:
-        if following.level or following.region in ("nav", "footer", "aside"):
-            return None
-        if len(following.text) >= 30:
-            return following
-    return None
+def _made(page: PageView, name: Line, text: Line) -> Record | None:
+    fields = {
+        "name": page.passage(name).field("text", VISIBLE),
+        "description": page.passage(text).field("long_text", GUESSED),
+    }
+    return make(KIND, fields, needs=("name", "description"))
 
 
 DECLARATION = RecordKind(

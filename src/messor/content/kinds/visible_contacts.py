@@ -13,12 +13,13 @@ from itertools import islice
 from messor.content import phones
 from messor.content.dates import fold
 from messor.content.emails import VEIL, emails, has_hidden_text, read_email
-from messor.content.evidence import EvidencedField
+from messor.content.evidence import EvidencedField, Passage
 from messor.content.kinds.build import GUESSED, LINKED, VISIBLE, make
 from messor.content.kinds.line_hints import EMAIL, PHONE, PLACE, page_hints
 from messor.content.lines import Line, LineNumbers
 from messor.content.page_type import page_type
-from messor.content.places import address_at, country_of
+from messor.content.places import addresses_at, country_of
+from messor.content.postal import Address, Part
 from messor.content.records import Record
 from messor.content.view import PageView
 
@@ -28,6 +29,7 @@ _ELSEWHERE = ("http", "/", "#")  # how nearly all links start
 _GAP = 6  # lines between the parts of one contact
 _MAX_LINE = 400
 
+_ADDRESS = ("street", "postal_code", "locality", "region")
 # Page types on which an unlabelled number is the site's own.
 _OWN = frozenset(("contact", "about", "legal", "home"))
 _NAME = re.compile(
@@ -187,11 +189,11 @@ def _read_phones(
     for written, called in phones.numbers(line.walled):
         tries += 1
         name = called or (_announced(page, line) if line.text.startswith(written[:4]) else "")
-        number = phones.read_phone(written) if phones.names_country(written) else None
+        number, region = _parsed(written, country)
         if number is None and not name:
             continue
-        region = None if number else country
-        number = number or (phones.read_phone(written, region) if region else None)
+        if number is not None and not (name or phones.is_telling(written)):
+            continue
         if number is not None and number in known and name != "fax":
             continue
         passage = page.passage(line, written)
@@ -207,6 +209,17 @@ def _read_phones(
     return tries
 
 
+def _parsed(written: str, country: str | None) -> tuple[str | None, str | None]:
+    """Return a number, and the country by whose rules it was parsed unless it names its own."""
+    if phones.names_country(written) and (number := phones.read_phone(written)) is not None:
+        return number, None
+    for region in (country, "US" if phones.is_american(written) else None):
+        number = phones.read_phone(written, region) if region else None
+        if number is not None:
+            return number, region
+    return None, None
+
+
 def _announced(page: PageView, line: Line) -> str:
     """Return what the line above labels a number, or the page does if the number is alone."""
     label = phones.is_label(page.lines[line.number - 1].text) if line.number else ""
@@ -216,16 +229,32 @@ def _announced(page: PageView, line: Line) -> str:
 
 
 def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> None:
-    made = (address_at(page.lines, line.number) for line in placed)
-    for address in islice(filter(None, made), MAX_CONTACTS):
-        for name, (line, text) in (
-            ("street", address.street),
-            ("postal_code", address.postal_code),
-            ("locality", address.locality),
-        ):
-            value = page.passage(line, text).field("text", VISIBLE)
+    made = [each for line in placed for each in addresses_at(page.lines, line.number)]
+    taken = {number for each in made if each.locality is not None for number in _numbers(each)}
+    kept = (each for each in made if each.locality is not None or taken.isdisjoint(_numbers(each)))
+    for address in islice(kept, MAX_CONTACTS):
+        parts = {name: getattr(address, name) for name in _ADDRESS}
+        at = min(part.line.number for part in parts.values() if part is not None)
+        for name, part in parts.items():
+            value = None if part is None else _quoted(page, part).field("text", VISIBLE)
             if value is not None:
-                found.append(_Find(address.street[0].number, name, value))
+                found.append(_Find(at, name, value))
+
+
+def _numbers(address: Address) -> range:
+    """Return the numbers of the lines that hold an address's street."""
+    if address.street is None:
+        return range(0)
+    first = address.street.line.number
+    return range(first, (address.street.last or address.street.line).number + 1)
+
+
+def _quoted(page: PageView, part: Part) -> Passage:
+    """Return a part of an address as a passage."""
+    if part.last is None:
+        return page.passage(part.line, part.text)
+    begin, end = part.line.span(page.source)[0], part.last.span(page.source)[1]
+    return Passage("html", page.source.quote(part.text, begin, end), part.line.element.tag)
 
 
 def _read_names(page: PageView, found: list[_Find]) -> None:

@@ -40,6 +40,7 @@ class Boxes:
     starts: list[int] = field(default_factory=lambda: [0])  # first block inside
     ends: list[int] = field(default_factory=lambda: [0])  # block after the last one inside
     hints: dict[int, int] = field(default_factory=dict)  # only non-zero ones, by index
+    names: dict[int, str] = field(default_factory=dict)  # class lists, by index
     # Row and column spans of cells that span several, by index.
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 

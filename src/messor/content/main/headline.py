@@ -11,6 +11,7 @@ from turbohtml import Document, Element
 
 from messor.content.main import hints
 from messor.content.main.blocks import Layout
+from messor.content.main.thread import THREAD, says_thread
 
 _TITLES = ("og:title", "twitter:title")
 _PRICES = ("product:price:amount", "og:price:amount")
@@ -47,6 +48,7 @@ class Declared:
     is_article: bool = False
     is_product: bool = False
     body: str = ""  # article body as plain text
+    is_thread: bool = False  # posts of several people: a forum's topic, a question with answers
 
 
 def read_declared(document: Document | Element) -> Declared:
@@ -70,14 +72,19 @@ def read_declared(document: Document | Element) -> Declared:
     if title is not None:
         titles.append(title.text)
     body = ""
+    is_thread = False
     for script in document.select('script[type="application/ld+json"]')[:_MAX_SCRIPTS]:
         text = script.text[:_MAX_SCRIPT]
         is_article = is_article or _says_article(text)
         is_product = is_product or _says_product(text)
         body = body or _declared_body(text)
+        is_thread = is_thread or says_thread(text)
     is_product = is_product or document.select_one(_OFFERS) is not None
+    is_thread = is_thread or document.select_one(THREAD) is not None
     words = map(plain, dict.fromkeys(titles))  # most are equal without normalising
-    return Declared(tuple(dict.fromkeys(filter(None, words))), is_article, is_product, body)
+    return Declared(
+        tuple(dict.fromkeys(filter(None, words))), is_article, is_product, body, is_thread
+    )
 
 
 # find() is many times faster than a pattern, and most pages have no match.

@@ -16,8 +16,8 @@ from messor.content.lists import MAX_ITEM, Lists
 from messor.content.main.blocks import MAX_BLOCKS, MAX_BOXES, Layout, Markup
 from messor.content.memory import Bounded
 
-# Hints, text, characters in links, and markup of an item.
-_Item = tuple[int, str, int, Markup | None]
+# Hints, class list, text, characters in links, and markup of an item.
+_Item = tuple[int, str, str, int, Markup | None]
 
 
 class RememberedItems(Bounded[str, _Item]):
@@ -81,13 +81,15 @@ class Items:
         number, start, count = len(boxes.tags), len(blocks.texts), len(items)
         if not count or number + count >= MAX_BOXES or start + count >= MAX_BLOCKS:
             return False
-        hints, texts, linked, markup = zip(*items, strict=True)
+        hints, names, texts, linked, markup = zip(*items, strict=True)
         boxes.tags += ["li"] * count
         boxes.parents += [parent] * count
         boxes.starts += range(start, start + count)
         boxes.ends += range(start + 1, start + count + 1)
         if any(hints):
             boxes.hints.update(compress(enumerate(hints, number), hints))
+        if any(names):
+            boxes.names.update(compress(enumerate(names, number), names))
         blocks.kinds += ["li"] * count
         blocks.boxes += range(number, number + count)
         blocks.texts += texts
@@ -112,6 +114,7 @@ class Items:
                 number = start + place
                 item = (
                     boxes.hints.get(first + place, 0),
+                    boxes.names.get(first + place, ""),
                     blocks.texts[number],
                     blocks.linked[number],
                     blocks.markup.get(number),

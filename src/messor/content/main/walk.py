@@ -195,7 +195,7 @@ class _Walk:
                     self._end(made, len(pieces))
         self._finish(box, kind)
 
-    def _open_box(  # noqa: C901, PLR0917 - called for every box
+    def _open_box(  # noqa: C901, PLR0912, PLR0917 - called for every box
         self, node: Element, tag: str, role: int, kind: str, parent: int, hints: int
     ) -> int:
         """Add a box and, if it holds only a text, its block.
@@ -205,6 +205,7 @@ class _Walk:
         """
         boxes, texts = self._boxes, self._texts
         is_plain = not (self._open or self._marks)  # no mark continues inside it
+        name: str | None = None
         if role == _BOX:
             if tag == "li" and self._items.reading:
                 if not is_plain:
@@ -223,6 +224,8 @@ class _Walk:
         boxes.ends.append(start)
         if hints:
             boxes.hints[number] = hints
+        if name:
+            boxes.names[number] = name
         if self._spans and node in self._spans:
             boxes.spans[number] = self._spans[node]
         if number >= _LAST_BOX or start >= MAX_BLOCKS:

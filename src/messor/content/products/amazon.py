@@ -13,7 +13,8 @@ from turbohtml import Element
 from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
 from messor.content.products.choose import agreed
-from messor.content.products.generic import read_products
+from messor.content.products.generic import KINDS, read_products
+from messor.content.products.listed import KIND as LISTED
 from messor.content.products.pool import CandidatePool
 from messor.content.records import Record
 
@@ -74,7 +75,7 @@ def read_amazon(page: ParsedPage) -> list[Record]:
             pool.add(name, "text", quote, confidence, path=selector, normaliser=normaliser)
     _read_asin(pool)
     own = {name: best for name in pool.found if (best := agreed(pool.found[name])) is not None}
-    return _merged(read_products(page), own)
+    return _merged(read_products(page, kinds=KINDS - {LISTED}), own)
 
 
 def _asin(url: str) -> str | None:
@@ -95,11 +96,12 @@ def _read_asin(pool: CandidatePool) -> None:
 def _merged(generic: list[Record], own: dict[str, EvidencedField]) -> list[Record]:
     if not own:
         return generic
-    held = dict(generic[0].fields) if generic else {}
+    is_product = bool(generic) and generic[0].kind == "product"
+    held = dict(generic[0].fields) if is_product else {}
     if "price" not in own and own.get("availability") is not None:
         _forget_foreign_price(held, own["availability"])
     fields = {**held, **own}
-    return [Record("product", _CONFIDENCE, PARSER, VERSION, fields), *generic[1:]]
+    return [Record("product", _CONFIDENCE, PARSER, VERSION, fields), *generic[is_product:]]
 
 
 def _forget_foreign_price(fields: dict[str, EvidencedField], stock: EvidencedField) -> None:

@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 from messor.content.evidence import EvidencedField
 from messor.content.page import ParsedPage
+from messor.content.products import listed
 from messor.content.products import normalise as _normalise  # noqa: F401  (registers its normalisers)
 from messor.content.products.choose import chosen_fields
 from messor.content.products.headings import likeness, words_of
 from messor.content.products.judge import (
     MIN_CONFIDENCE,
+    OFFERED,
+    is_article,
+    is_list,
+    is_published_article,
     may_sell,
     product_confidence,
     published_confidence,
@@ -54,7 +59,7 @@ from messor.content.records import Record
 
 PARSER = "products"
 VERSION = "1"
-KINDS = frozenset(("product", "product_offer", "product_variant", "image"))
+KINDS = frozenset(("product", "product_offer", "product_variant", "image", listed.KIND))
 
 # If a price is in structured data, embedded state adds nothing.
 _FOR_MACHINES = ("json_ld:", "microdata:", "rdfa:", "meta:")
@@ -67,6 +72,7 @@ class Gathered(NamedTuple):
 
     pool: CandidatePool
     things: list[PublishedThing]  # published products of this page, the main one first
+    others: list[PublishedThing]  # published products if none of them is this page's
     published: float  # confidence that they are this page's
     metas: list[Meta]
     found: Survey
@@ -85,16 +91,18 @@ def gather(page: ParsedPage, *, whole: bool = True) -> Gathered | None:
         return None
     pool = CandidatePool(page)
     published = published_confidence(things, found)
+    others: list[PublishedThing] = []
     if published < MIN_CONFIDENCE:
-        things, published = [], 0.0
+        things, others, published = [], things, 0.0
     else:
         read_thing(pool, things[0], 0.9)
         _add_variant_stock(pool, things)
     read_meta_fields(pool, metas)
+    found.has_cards = not _is_published(pool, "price")
     _read_visible(pool, found, whole=whole)
     if not _is_published(pool, "price"):
         read_state(pool, found)
-    return Gathered(pool, things, published, metas, found)
+    return Gathered(pool, things, others, published, metas, found)
 
 
 def read_products(
@@ -114,14 +122,18 @@ def read_products(
     pool, things = gathered.pool, gathered.things
     fields = chosen_fields(pool, ranking)
     confidence = product_confidence(gathered.published, gathered.metas, gathered.found, fields)
-    if confidence < MIN_CONFIDENCE:
-        return []
+    is_listing = gathered.published < OFFERED and is_list(gathered.found, gathered.others, fields)
+    if confidence < MIN_CONFIDENCE or is_listing:
+        return _listed(page, gathered, version) if listed.KIND in kinds else []
     found: list[tuple[str, dict[str, EvidencedField]]] = []
     offers = read_offers(page, things)
     take_numbers_of_offer(fields, offers)
-    images = read_images(pool, gathered.found.title) if "image" in kinds else []
-    fields.pop("image", None)
-    if "product" in kinds:
+    # Without a price or number it is a page with offers, not a product.
+    is_product = listed.is_product(fields)
+    images = read_images(pool, gathered.found.title) if is_product and "image" in kinds else []
+    for name in ("image", "thumbnail"):  # records of their own
+        fields.pop(name, None)
+    if is_product and "product" in kinds:
         found.append(("product", fields))
     if "product_offer" in kinds:
         found += [("product_offer", own) for own in offers]
@@ -129,6 +141,14 @@ def read_products(
         found += [("product_variant", own) for own in read_variants(page, things)]
     found += [("image", own) for own in images]
     return [Record(kind, confidence, PARSER, version, own) for kind, own in found]
+
+
+def _listed(page: ParsedPage, gathered: Gathered, version: str) -> list[Record]:
+    """Return the products that a page lists, if it is about none of its own."""
+    if is_article(gathered.metas) or is_published_article(page):
+        return []  # adverts
+    made = listed.read_listed(page, [*gathered.things, *gathered.others], gathered.found)
+    return [Record(listed.KIND, sure, PARSER, version, fields) for sure, fields in made]
 
 
 def _read_visible(pool: CandidatePool, found: Survey, *, whole: bool) -> None:

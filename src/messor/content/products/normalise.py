@@ -45,6 +45,14 @@ _OLD_CODES = {"RUR": "RUB", "BYR": "BYN"}
 _PHRASES = (("out_of_stock", OUT_OF_STOCK), ("preorder", PREORDER), ("in_stock", IN_STOCK))
 _NOTHING = frozenset(("null", "none", "undefined", "n/a", "na", "-", "unknown", "false", "true"))
 _RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,4})?)")
+# "8.4/10", "4 out of 5 stars", "4,5 von 5".
+_OF_BEST = re.compile(
+    r"(\d{1,3}(?:[.,]\d{1,4})?)\s{0,3}(?:/|out of|of|von|sur|de|su|van|av|af|z|из)\s{0,3}(100|10|5|20|6)(?![\d.,])"
+)
+_AFTER_NAME = r"[\"']?[^\d<>]{0,60}>?[^\d<>]{0,60}(\d{1,3}(?:[.,]\d{1,4})?)"
+_RATING_VALUE = re.compile(rf"ratingValue{_AFTER_NAME}")
+_BEST_RATING = re.compile(rf"bestRating{_AFTER_NAME}")
+MAX_RATING = 5
 _COUNT = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+|\d{1,9}")
 
 
@@ -151,9 +159,25 @@ def gtin(text: str) -> str | None:
 
 
 def rating(text: str) -> float | None:
+    """Return a rating of 0 to 5; one such as 8.4/10 is converted."""
+    of_best = _OF_BEST.search(text)
+    if of_best is not None:
+        return _scaled(of_best[1], of_best[2])
     match = _RATING.search(text)
-    value = float(match[1].replace(",", ".")) if match is not None else -1.0
-    return value if 0 <= value <= 5 else None
+    return _scaled(match[1], "5") if match is not None else None
+
+
+def scaled_rating(quote: str) -> float | None:
+    """Return the rating of 0 to 5 that a piece of structured data with `bestRating` states."""
+    value, best = _RATING_VALUE.search(quote), _BEST_RATING.search(quote)
+    return _scaled(value[1], best[1]) if value is not None and best is not None else None
+
+
+def _scaled(value: str, best: str) -> float | None:
+    given, most = (float(each.replace(",", ".")) for each in (value, best))
+    if most <= 0 or not 0 <= given <= most:
+        return None
+    return given if most == MAX_RATING else round(given / most * MAX_RATING, 2)
 
 
 def count(text: str) -> int | None:
@@ -187,6 +211,7 @@ for _name, _normalise in {
     "url": url, "category": category, "brand": brand, "condition": condition,
 }.items():  # fmt: skip
     NORMALISERS.add(_name, _normalise)
+NORMALISERS.add("scaled_rating", scaled_rating, raw=True)
 NORMALISERS.add("shown_amount", shown_amount, raw=True)
 NORMALISERS.add("offered", offered, raw=True)
 NORMALISERS.add("trail", trail, raw=True)

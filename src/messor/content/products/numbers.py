@@ -127,7 +127,7 @@ def _names(before: str) -> bool:
 
 def _read_inputs(pool: CandidatePool, found: Survey) -> None:
     page = pool.page
-    for element in found.parts.buttons:
+    for element in found.own(found.parts.buttons):
         if element.tag == "input" and (element.attr("name") or "").lower() in _INPUTS:
             pool.add(
                 "sku",
@@ -140,7 +140,7 @@ def _read_inputs(pool: CandidatePool, found: Survey) -> None:
 
 def _read_elements(pool: CandidatePool, found: Survey) -> None:
     page = pool.page
-    elements = found.parts.numbers[:60]
+    elements = found.own(found.parts.numbers[:60])
     if not elements:
         return
     texts = [one_space(element.text[:200]) for element in elements]

@@ -19,7 +19,8 @@ MAX_IMAGES = 20
 MAX_IMG_ELEMENTS = 200
 _ALIKE = 0.6  # share of a name's words for a text to count as naming it
 _TELLING = 7  # characters of a file name that is unique enough
-_IMAGE = re.compile(r"^#|\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
+_FILE = re.compile(r"\.(?:jpe?g|png|webp|avif|gif)(?:[?#]|$)", re.IGNORECASE)
+_IMAGE = re.compile(rf"^#|{_FILE.pattern}", re.IGNORECASE)
 _LATE = ("data-src", "data-original", "data-lazy-src")
 
 _OFFER = ("price", "currency", "availability", "sku", "gtin", "seller", "condition", "url")
@@ -95,21 +96,36 @@ def read_images(pool: CandidatePool, title: frozenset[str]) -> list[dict[str, Ev
     elements = pool.page.document.select("img[alt]")[:MAX_IMG_ELEMENTS]
     if not pool.found["image"]:
         for element in _named_after(elements, title):
-            quote = pool.page.attribute(element, _place(element))
-            pool.add("image", "html", quote, 0.5, path="img")
+            _add_shown(pool, element)
     unique = {made.value: made for made in reversed(pool.found["image"])}
     images = [{"url": made} for made in list(reversed(unique.values()))[:MAX_IMAGES]]
     by_file = {
         _file(element.attr(_place(element)) or ""): element for element in reversed(elements)
     }
     for image in images:
+        small = pool.thumbnails.get(image["url"].value)
+        if small is not None:
+            image["thumbnail"] = small
         beside = by_file.get(_file(image["url"].value))
+        if beside is None and small is not None:
+            beside = by_file.get(_file(small.value))
         if beside is not None and any(map(str.isalpha, beside.attr("alt") or "")):
             quote = pool.page.attribute(beside, "alt")
             alt = make_field("html", "text", quote, confidence=0.7, path="img@alt")
             if alt is not None:
                 image["alt"] = alt
     return images
+
+
+def _add_shown(pool: CandidatePool, element: Element) -> None:
+    """Add an image; one inside a link to an image file is that file's thumbnail."""
+    shown = pool.page.attribute(element, _place(element))
+    link = element.closest("a[href]")
+    if link is None or not _FILE.search(link.attr("href") or ""):
+        pool.add("image", "html", shown, 0.5, path="img")
+        return
+    image = pool.add("image", "html", pool.page.attribute(link, "href"), 0.5, path="a@href")
+    pool.add_thumbnail(image, "html", shown, "img")
 
 
 def _named_after(elements: list[Element], title: frozenset[str]) -> list[Element]:

@@ -26,7 +26,8 @@ NORMALISER_OF = {
     "product_name": "text", "description": "long_text", "price": "machine_amount",
     "list_price": "machine_amount", "currency": "currency", "availability": "availability",
     "rating": "rating", "review_count": "count", "brand": "brand", "category": "category",
-    "sku": "sku", "mpn": "sku", "gtin": "gtin", "url": "url", "image": "url", "color": "text",
+    "sku": "sku", "mpn": "sku", "gtin": "gtin", "url": "url", "image": "url",
+    "thumbnail": "url", "color": "text",
     "size": "text", "condition": "condition", "seller": "text",
 }  # fmt: skip
 
@@ -37,6 +38,7 @@ class CandidatePool:
 
     page: ParsedPage
     found: dict[str, list[EvidencedField]] = field(default_factory=lambda: defaultdict(list))
+    thumbnails: dict[str, EvidencedField] = field(default_factory=dict)  # by the image's URL
 
     def add(
         self,
@@ -62,6 +64,16 @@ class CandidatePool:
         if made is not None:
             found.append(made)
         return made
+
+    def add_thumbnail(
+        self, image: EvidencedField | None, source: str, quote: str, path: str
+    ) -> None:
+        """Add the thumbnail of an image; the first is kept."""
+        if image is None or image.value in self.thumbnails:
+            return
+        made = self.add("thumbnail", source, quote, image.confidence, path=path)
+        if made is not None and made.value != image.value:
+            self.thumbnails[image.value] = made
 
     def best(self, name: str) -> EvidencedField | None:
         """Return the candidate with the highest confidence, the earliest among equals."""

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from messor.content.evidence import EvidencedField
 from messor.content.money import NO_DECIMALS, THREE_DECIMALS
-from messor.content.products.normalise import currency
+from messor.content.products.normalise import MAX_RATING, currency, machine_amount, scaled_rating
 from messor.content.products.pool import CandidatePool
 from messor.content.products.things import Meta, PublishedThing, offers_of
 
@@ -24,6 +25,11 @@ _EITHER = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 _AS_DECIMALS, _AS_THOUSANDS = 0.83, 0.78
 # Characters the parser may have substituted.
 _ESCAPED = re.compile("[&\ufffd]")
+# A rating's value and best value, in either order, as near to each other as they are.
+_RATED = re.compile(
+    r"(?:ratingValue.{1,600}?bestRating|bestRating.{1,600}?ratingValue)\D{1,40}\d[\d.,]*", re.DOTALL
+)
+_MAX_RATED = 20
 _GTINS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "ean13", "isbn", "upc")
 # Product fields, the properties that state them, best first, and their weights.
 _PROPERTIES: tuple[tuple[str, tuple[str, ...], float], ...] = (
@@ -113,12 +119,53 @@ def read_thing(pool: CandidatePool, thing: PublishedThing, confidence: float) ->
     number = thing.text("productID", "sku")
     if len(number) > 11 and sum(map(str.isdigit, number)) > 11:
         add("gtin", number, 0.8)
-    for image in thing.get("image")[:20]:
-        add("image", image if isinstance(image, str) else image.text("url", "contentUrl"))
+    _read_images(pool, thing, confidence)
     for rated in thing.things("aggregateRating"):
-        add("rating", rated.text("ratingValue"))
+        _read_rating(pool, rated, confidence)
         add("review_count", rated.text("reviewCount", "ratingCount"))
     _read_offers(pool, thing, confidence)
+
+
+def _read_images(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:
+    """Add a product's images with their thumbnails; the product's own thumbnail is the first one's."""
+    first: EvidencedField | None = None
+    for image in thing.get("image")[:20]:
+        quote = image if isinstance(image, str) else image.text("url", "contentUrl")
+        path = f"{thing.path}.image"
+        made = pool.add("image", thing.source, quote, confidence, path=path)
+        first = first or made
+        if not isinstance(image, str):
+            pool.add_thumbnail(made, thing.source, _thumbnail(image), f"{path}.thumbnail")
+    if first is not None:
+        pool.add_thumbnail(first, thing.source, _thumbnail(thing), f"{thing.path}.thumbnail")
+
+
+def _thumbnail(thing: PublishedThing) -> str:
+    """Return the quote of a thing's thumbnail, a URL or an image."""
+    if "thumbnail" not in thing.stated and "thumbnailUrl" not in thing.stated:
+        return ""
+    inner = next((each.text("url", "contentUrl") for each in thing.things("thumbnail")), "")
+    return thing.text("thumbnailUrl", "thumbnail") or inner
+
+
+def _read_rating(pool: CandidatePool, rated: PublishedThing, confidence: float) -> None:
+    """Add a rating; one with another best rating than 5 is quoted together with it."""
+    value, best = rated.text("ratingValue"), rated.text("bestRating")
+    path = f"{rated.path}.ratingValue"
+    most = machine_amount(best.rpartition(":")[2].strip(" \"'")) if best else None
+    if most is None or most == MAX_RATING:
+        pool.add("rating", rated.source, value, confidence, path=path)
+        return
+    given = machine_amount(value.rpartition(":")[2].strip(" \"'"))
+    if given is None or most <= 0:
+        return
+    for match in islice(_RATED.finditer(pool.page.html), _MAX_RATED):
+        quote = match[0]
+        if scaled_rating(quote) == round(given / most * MAX_RATING, 2):
+            pool.add(
+                "rating", rated.source, quote, confidence, path=path, normaliser="scaled_rating"
+            )
+            return
 
 
 def _read_offers(pool: CandidatePool, thing: PublishedThing, confidence: float) -> None:

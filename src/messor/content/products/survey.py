@@ -10,6 +10,7 @@ from itertools import takewhile
 from turbohtml import Element, Node
 
 from messor.content.page import ParsedPage
+from messor.content.products.cards import Card, find_cards
 from messor.content.products.headings import Named, heading_of
 from messor.content.products.line_types import (
     OTHER,
@@ -42,6 +43,7 @@ class Survey:
         self.page = page
         self.texts = Texts(page.document.find("body"))
         self.wants_prices = True  # of visible texts
+        self.has_cards = False  # whether visible values may belong to other products
         self._titles = titles
         self._judged = page.memory.memo(judged)
         self._verdicts: dict[Element, tuple[bool, bool, bool]] = {}
@@ -59,6 +61,22 @@ class Survey:
         page = self.page
         is_long = len(page.source.text) >= LONG
         return Parts(page.document, page.memory, self._site, prices=self.wants_prices, long=is_long)
+
+    @lazy
+    def cards(self) -> list[Card]:
+        """The boxes that show other products."""
+        return find_cards(self.texts, self.parts.prices, self.heading)
+
+    @lazy
+    def _card_elements(self) -> frozenset[Node]:
+        return frozenset(card.element for card in self.cards)
+
+    def is_in_card(self, node: Node) -> bool:
+        """Whether a node belongs to a product of its own."""
+        if not self.has_cards:
+            return False
+        cards = self._card_elements
+        return bool(cards) and (node in cards or any(each in cards for each in node.ancestors))
 
     @lazy
     def _named(self) -> Named:
@@ -88,7 +106,8 @@ class Survey:
     @lazy
     def before(self) -> list[Line]:
         """The few lines before the heading."""
-        return self.texts.before(self.heading, BEFORE)
+        lines = self.texts.before(self.heading, BEFORE)
+        return [line for line in lines if not self.is_in_card(line[1])]
 
     def after(self, limit: int) -> list[Line]:
         """Return the first lines from the heading on."""
@@ -99,7 +118,12 @@ class Survey:
         """The lines after the heading, up to those about other products."""
         return self._before_others(self.after(1 + WINDOW)[1:])
 
+    def own(self, elements: list[Element]) -> list[Element]:
+        """Return the elements that are not in a card."""
+        return [each for each in elements if not self.is_in_card(each)]
+
     def _before_others(self, lines: list[Line]) -> list[Line]:
+        lines = [line for line in lines if not self.is_in_card(line[1])]
         heads = {text.strip() for text, kinds in self._stock_and_others.items() if OTHER in kinds}
         if not heads:
             return lines

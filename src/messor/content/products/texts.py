@@ -6,12 +6,14 @@ are cheap, visible or not; their nodes are inspected only if that matters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 
 from turbohtml import Element, Node, Text
 
+from messor.content.amounts import MONEY
 from messor.content.products.words import mentions
 from messor.core.lazy import lazy
 
@@ -20,6 +22,10 @@ MAX_LINE = 300
 MAX_SAID = 120
 
 _UNSEEN = frozenset(("script", "style", "noscript", "template", "option", "textarea", "iframe"))
+# Every amount of money has one of these.
+_SIGN = re.compile(
+    r"[$€£¥₹₽₺₴₩₪円元원]|[A-Z]{3}|kr|zł|Kč|Ft|lei|R[spM]|[Ee]uro|\u0440\u0443\u0431|грн"
+)
 _HEADINGS = frozenset(("h1", "h2"))
 
 Line = tuple[str, Text]  # a short visible text and its node
@@ -71,6 +77,20 @@ class Texts:
         if self._body is None:
             return []
         return [node for node in self._body.descendants if type(node) is Text]
+
+    @lazy
+    def amounts(self) -> AbstractSet[str]:
+        """The distinct short texts with an amount of money, visible or not."""
+        if not _SIGN.search("\n".join(self.distinct)):  # most pages
+            return set()
+        return {text.strip() for text in self.distinct if MONEY.search(text)}
+
+    def money(self) -> list[Text]:
+        """The nodes of visible short texts with an amount of money."""
+        wanted = self.amounts
+        if not wanted:
+            return []
+        return [n for n in self._nodes if n.data.strip() in wanted and self._is_seen(n)]
 
     def headings(self) -> list[Element]:
         """The h1 and h2 headings."""

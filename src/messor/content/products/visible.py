@@ -11,6 +11,7 @@ from turbohtml import Element
 
 from messor.content.money import parse_price
 from messor.content.plain import one_space
+from messor.content.products.cards import THRESHOLD
 from messor.content.products.line_types import AROUND_LABEL, RATING, REVIEW_COUNT, SPLIT
 from messor.content.products.normalise import availability
 from messor.content.products.pool import MAX_CANDIDATES, CandidatePool
@@ -42,13 +43,13 @@ _BUTTON_TYPES = frozenset(("submit", "button", "image"))
 
 def read_prices(pool: CandidatePool, found: Survey) -> None:
     """Read prices in elements named so, scored by distance to the heading."""
-    prices = found.parts.prices
+    prices = found.own(found.parts.prices)
     shapes = Counter((element.tag, element.attr("class")) for element in prices)
     for element in prices:
         text = element.text
         if len(text) > 600 or not _DIGIT.search(text):
             continue
-        if len(one_space(text)) > MAX_PRICE_TEXT:
+        if len(one_space(text)) > MAX_PRICE_TEXT or _is_threshold(text):
             continue
         score = _price_score(found, element, shapes[(element.tag, element.attr("class"))])
         # For example an old and a new price; their own elements tell which is which.
@@ -60,6 +61,13 @@ def read_prices(pool: CandidatePool, found: Survey) -> None:
             pool.add(
                 "price", "text", quote, score, path=path_of(element), normaliser="shown_amount"
             )
+
+
+def _is_threshold(text: str) -> bool:
+    """Whether the first amount is one of a filter or of free shipping: "Under $50"."""
+    match = THRESHOLD.search(text)
+    digit = _DIGIT.search(text)
+    return match is not None and digit is not None and match.start() < digit.start()
 
 
 def _price_score(found: Survey, element: Element, repeated: int) -> float:
@@ -138,7 +146,7 @@ def _is_price_line(before: str, text: str, after: str) -> bool:
         _PLAIN_NUMBER.fullmatch(text) and (_is_sign(after[:8]) or _is_sign(before[-8:]))
     ):
         return False
-    if OLD_BEGINNING.match(text.lower()):
+    if OLD_BEGINNING.match(text.lower()) or THRESHOLD.search(text):
         return False
     low = before.lower()
     # A sign next to a price of its own does not apply to the next one.
@@ -214,7 +222,7 @@ def read_heading(pool: CandidatePool, found: Survey) -> None:
 
 def read_brands(pool: CandidatePool, found: Survey) -> None:
     """Read brands in elements named so, close to the heading."""
-    for element in found.parts.brands[:50]:
+    for element in found.own(found.parts.brands[:50]):
         text = one_space(element.text[:200])
         if not 1 < len(text) <= 40 or is_off_stage(found, element, _LOOK_UP):
             continue
@@ -235,7 +243,7 @@ def read_reviews(pool: CandidatePool, found: Survey) -> None:
 
 def read_stock(pool: CandidatePool, found: Survey) -> None:
     """Read stock notes and the add-to-cart button."""
-    for element in found.parts.stocks[:100]:
+    for element in found.own(found.parts.stocks[:100]):
         text = element.text
         if len(text) > 600 or not 2 <= len(one_space(text)) <= 120:
             continue
@@ -262,7 +270,7 @@ def _is_noted_out(pool: CandidatePool) -> bool:
 
 def _read_buttons(pool: CandidatePool, found: Survey) -> None:
     states = found.page.memory.memo(availability)
-    for element in found.parts.buttons[:MAX_BUTTONS]:
+    for element in found.own(found.parts.buttons[:MAX_BUTTONS]):
         by_value = element.tag == "input"
         if by_value and (element.attr("type") or "").lower() not in _BUTTON_TYPES:
             continue

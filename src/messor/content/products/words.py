@@ -39,7 +39,8 @@ OLD_BEGINNING = re.compile(
 ELSEWHERE = re.compile(
     r"relat|recom|similar|carousel|slider|cross-?sell|up-?sell|also|alternativ|sponsor|recent|viewed|mini-?cart|minicart"
     r"|basket|bundle|accessor|suggest|teaser|footer|\bnav|navigation|breadcrumb|compar|shipping|delivery|versand"
-    r"|installment|financ|monthly|credit|loyalty|points|coupon|voucher|wishlist|menu|header|popular|bestsell|trending",
+    r"|installment|financ|monthly|credit|loyalty|points|coupon|voucher|wishlist|menu|header|popular|bestsell|trending|facet|refine"
+    r"|(?<![a-z])filter",
     re.IGNORECASE,
 )
 OLD_PRICE = re.compile(

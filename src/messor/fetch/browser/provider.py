@@ -31,6 +31,7 @@ class BrowserProvider:
     """Renders pages; starts nothing before the first render."""
 
     name = "browser"
+    is_remote = False  # its only way out is a proxy in this process
     paid = False
 
     def __init__(self, settings: Settings, limits: BrowserLimits, version: str) -> None:

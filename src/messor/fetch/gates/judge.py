@@ -22,6 +22,7 @@ from messor.fetch.gates.vendors import (
 )
 from messor.fetch.gates.verdict import (
     CONSENT_WALL,
+    DENIED,
     EMPTY,
     FRICTION_STATUS,
     GATES,
@@ -44,6 +45,11 @@ _TRACE_CHARS = 800
 _BARE_CHARS = 200
 _GONE = frozenset({404, 410})
 # What can be visible to a reader although there is no text.
+# Some servers refuse crawlers with "I'm a teapot" and next to no text; with a text it is a joke.
+_TEAPOT = 418
+_ENOUGH_CHARS = 200
+# How a page names itself in its head: scripts would show it, and no other page stands in its place.
+_OWN = ('rel="canonical"', 'property="og:', 'name="description"')
 _SHOWS = ("<script", "<iframe", "<frame", "<img", "<svg", "<canvas", "<video", "<object", "<embed",
           "http-equiv")  # fmt: skip
 # Title kinds that are judged with the content, not on their own.
@@ -152,6 +158,8 @@ def _block(answer: GateInput) -> Block | None:
         return widget_in(answer.html) or Block(
             FRICTION_STATUS[answer.status], f"HTTP {answer.status}"
         )
+    if answer.status == _TEAPOT and answer.length < _ENOUGH_CHARS:
+        return Block(DENIED, f"HTTP {answer.status}")
     return None
 
 
@@ -178,7 +186,7 @@ def _emptiness(answer: GateInput, html: str) -> Block | None:
     if _is_bare_text(answer, html):
         return Block(EMPTY, answer.text)
     markup = answer.html.lower()
-    if any(tag in markup for tag in _SHOWS):
+    if any(tag in markup for tag in _SHOWS) or any(mark in markup for mark in _OWN):
         return None
     return Block(EMPTY, f"HTTP {answer.status} without visible text")
 

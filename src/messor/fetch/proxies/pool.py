@@ -14,6 +14,7 @@ from messor.core import clock
 from messor.core.logs import room_logger
 from messor.fetch.outcome import Fetched
 from messor.fetch.proxies import registry
+from messor.fetch.proxies.limiter import ProxyLimiter
 from messor.fetch.proxies.probe import Prober
 from messor.fetch.proxies.proxy import PROXY_FAULT, Proxy, ProxyError
 from messor.fetch.proxies.registry import ActiveProxy
@@ -28,17 +29,19 @@ FIRST_REST = 5.0  # seconds after a failure, doubled after each further one
 MAX_REST = 300.0
 LOGIN_WEIGHT = 4  # failures counted for a refused login: three of them disable the proxy
 SEVERAL_DOMAINS = 3
-NO_DOUBT = (0.0, False)
 _MAX_REMEMBERED = 10_000
 
 
 class ProxyPool:
-    """The active proxies: healthy ones first, and of these the least recently used."""
+    """The active proxies: healthy ones first, of these the cheapest, then the least recently used."""
 
-    def __init__(self, database: Database, seal: Seal, prober: Prober) -> None:
+    def __init__(
+        self, database: Database, seal: Seal, prober: Prober, limiter: ProxyLimiter | None = None
+    ) -> None:
         self._database = database
         self._seal = seal
         self._prober = prober
+        self._limiter = limiter or ProxyLimiter()
         self._order: OrderedDict[int, ActiveProxy] = OrderedDict()
         self._tally: dict[int, Uses] = {}
         self._in_a_row: dict[int, int] = {}
@@ -50,29 +53,33 @@ class ProxyPool:
         self._fresh_until = 0.0
 
     def pick(self, domain_id: UUID | None = None, but: Collection[int] = ()) -> Proxy | None:
-        """The least recently used proxy that is not resting and has not failed at the domain.
+        """The cheapest proxy that is not resting and has not failed at the domain.
 
-        If there is none, the best of the rest. With None the domain's request must wait: its policy
-        requires a proxy, so it never goes direct.
+        Of equally cheap ones it is the least recently used; if there is none, the best of the rest.
+        Proxies at the domain's limit are left out. With None the domain's request must wait: its
+        policy requires a proxy, so it never goes direct.
         """
-        now, accused = clock.now(), self._accused.get(domain_id, {}) if domain_id else {}
-        best: int | None = None
-        least = (float("inf"), True)
-        for proxy_id in self._order:
-            if proxy_id in but:
-                continue
-            rests = max(self._rests_until.get(proxy_id, 0.0) - now, 0.0)
-            if best is None or (rests, proxy_id in accused) < least:
-                best, least = proxy_id, (rests, proxy_id in accused)
-            if least == NO_DOUBT:
-                break
-        if best is None:
+        accused = self._accused.get(domain_id, {}) if domain_id else {}
+        now = clock.now()
+        usable = [
+            (max(self._rests_until.get(each, 0.0) - now, 0.0), each in accused, known.cost, place)
+            for place, (each, known) in enumerate(self._order.items())
+            if each not in but and (domain_id is None or self._limiter.can_crawl(domain_id, each))
+        ]
+        if not usable:
             return None
+        best = list(self._order)[min(usable)[-1]]
         self._order.move_to_end(best)
         return self._order[best].proxy
 
+    def free_in(self, domain_id: UUID, but: Collection[int] = ()) -> float | None:
+        """Seconds until a proxy is below the domain's limit; None if there is no proxy."""
+        waits = [self._limiter.wait(domain_id, each) for each in self._order if each not in but]
+        return min(waits, default=None)
+
     def note(self, proxy: Proxy, domain_id: UUID, fetched: Fetched) -> None:
         """Count the result of a fetch through a proxy; a fetch that never used it is not counted."""
+        self._limiter.count(domain_id, proxy.id)
         if fetched.error_type == PROXY_FAULT:
             detail = fetched.detail or {}
             error = ProxyError(

@@ -12,13 +12,15 @@ from decimal import Decimal
 from typing import Any
 
 from messor.core.logs import room_logger
-from messor.errors import ConflictError, NotFoundError, UnavailableError
+from messor.errors import ConflictError, NotFoundError, UnavailableError, UsageError
 from messor.fetch.proxies.proxy import HIDDEN, Proxy, ProxyAddress, understand
 from messor.fetch.proxies.seal import Seal
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
 
 logger = room_logger(__name__)
+
+MAX_COST = 1_000_000
 
 COLUMNS = f"""id, proxy_protocol, proxy_url, proxy_port, proxy_username,
   CASE WHEN proxy_password IS NOT NULL THEN '{HIDDEN}' END AS proxy_password,
@@ -55,7 +57,7 @@ RETURNING {COLUMNS}
 
 ACTIVE = """
 SELECT id, proxy_protocol, proxy_url, proxy_port, proxy_username, proxy_password, trusted,
-       failure_count
+       failure_count, coalesce(cost_per_request, 0)::float8 AS cost
   FROM messor.proxies WHERE is_active ORDER BY last_used_at NULLS FIRST, id
 """
 
@@ -115,10 +117,11 @@ class ProxyCounts:
 
 @dataclass(frozen=True, slots=True)
 class ActiveProxy:
-    """An active proxy and its current number of failures in a row."""
+    """An active proxy, its current number of failures in a row, and its price."""
 
     proxy: Proxy
     in_a_row: int
+    cost: float  # per request; one without a price is free
 
 
 def endpoint_of(row: Any) -> ProxyAddress:
@@ -164,6 +167,13 @@ async def add(
     known = KnownProxy(**row)
     await record(connection, [fact("proxy.added", actor, known.id, endpoint)])
     return known
+
+
+def check_cost(price: Decimal) -> Decimal:
+    """A cost per request that can be charged; raises UsageError."""
+    if not price.is_finite() or not 0 <= price < MAX_COST:
+        raise UsageError(f"The cost must be a number from 0 to {MAX_COST:,}, such as 0.0004.")
+    return price
 
 
 async def listing(source: Connection | Database) -> list[KnownProxy]:
@@ -222,7 +232,7 @@ async def active(source: Connection | Database, seal: Seal) -> list[ActiveProxy]
     found = []
     for row in await source.fetch(ACTIVE):
         try:
-            found.append(ActiveProxy(unsealed(row, seal), row["failure_count"]))
+            found.append(ActiveProxy(unsealed(row, seal), row["failure_count"], row["cost"]))
         except UnavailableError as error:
             logger.warning("A proxy is skipped: %s", error)
     return found

@@ -31,18 +31,20 @@ WITH used AS (
   SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::float8[], $6::text[])
            AS u (id, successes, failures, in_a_row, seconds, error)
 ), known AS (
-  SELECT p.id, p.is_active, u.successes, u.failures, u.seconds, u.error,
+  SELECT p.id, p.is_active, p.cost_per_request, u.successes, u.failures, u.seconds, u.error,
          CASE WHEN NOT p.is_active THEN p.failure_count
               WHEN u.successes > 0 THEN least(u.in_a_row, {MAX_IN_A_ROW + 1})
               ELSE least(p.failure_count + u.in_a_row, {MAX_IN_A_ROW + 1}) END AS failure_count
     FROM messor.proxies p JOIN used u USING (id) ORDER BY p.id FOR NO KEY UPDATE OF p
 ), counted AS (
-  INSERT INTO messor.proxy_requests AS r (domain_id, proxy_id, window_start, requests)
-  SELECT d.domain_id, d.proxy_id, date_trunc('hour', messor.clock()), d.requests
-    FROM unnest($7::uuid[], $8::int[], $9::int[]) AS d (domain_id, proxy_id, requests)
+  INSERT INTO messor.proxy_requests AS r (domain_id, proxy_id, window_start, requests, cost)
+  SELECT d.domain_id, d.proxy_id, date_trunc('hour', messor.clock()), d.requests,
+         coalesce(k.cost_per_request, 0) * d.successes
+    FROM unnest($7::uuid[], $8::int[], $9::int[], $10::int[])
+         AS d (domain_id, proxy_id, requests, successes)
     JOIN known k ON k.id = d.proxy_id ORDER BY 1, 2
   ON CONFLICT (domain_id, proxy_id, window_start)
-    DO UPDATE SET requests = r.requests + excluded.requests
+    DO UPDATE SET requests = r.requests + excluded.requests, cost = r.cost + excluded.cost
 )
 UPDATE messor.proxies p
    SET success_count = p.success_count + k.successes,
@@ -69,6 +71,14 @@ RETURNING p.id, p.proxy_protocol, p.proxy_url, p.proxy_port, p.proxy_username, p
 
 
 @dataclass(slots=True)
+class DomainUses:
+    """Requests to one domain through a proxy, and how many of them a tunnel carried."""
+
+    requests: int = 0
+    successes: int = 0
+
+
+@dataclass(slots=True)
 class Uses:
     """Uses of one proxy since the last write."""
 
@@ -78,19 +88,19 @@ class Uses:
     in_a_row: int = 0  # failures counted since the last success among these
     seconds: float = 0.0  # total of the successes
     error: str | None = None
-    domains: dict[UUID, int] = field(default_factory=dict)  # requests for each
+    domains: dict[UUID, DomainUses] = field(default_factory=dict)
 
     def succeeded(self, domain_id: UUID, seconds: float) -> None:
         self.successes += 1
         self.in_a_row = 0
         self.seconds += seconds
-        self._count(domain_id, 1)
+        self._count(domain_id, 1, 1)
 
     def failed(self, domain_id: UUID, error: str) -> None:
         """Record a failure; the pool decides whether it counts among those in a row."""
         self.failures += 1
         self.error = error
-        self._count(domain_id, 1)
+        self._count(domain_id, 1, 0)
 
     def follow(self, earlier: Uses) -> None:
         """Prepend earlier counts."""
@@ -100,11 +110,13 @@ class Uses:
         self.failures += earlier.failures
         self.seconds += earlier.seconds
         self.error = self.error or earlier.error
-        for domain_id, requests in earlier.domains.items():
-            self._count(domain_id, requests)
+        for domain_id, uses in earlier.domains.items():
+            self._count(domain_id, uses.requests, uses.successes)
 
-    def _count(self, domain_id: UUID, requests: int) -> None:
-        self.domains[domain_id] = self.domains.get(domain_id, 0) + requests
+    def _count(self, domain_id: UUID, requests: int, successes: int) -> None:
+        uses = self.domains.setdefault(domain_id, DomainUses())
+        uses.requests += requests
+        uses.successes += successes
 
 
 async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
@@ -115,7 +127,7 @@ async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
     """
     if not rows:
         return []
-    domains = [(of, row.proxy_id, count) for row in rows for of, count in row.domains.items()]
+    domains = [(of, row.proxy_id, uses) for row in rows for of, uses in row.domains.items()]
     found = await connection.fetch(
         ACCOUNT,
         [row.proxy_id for row in rows],
@@ -126,7 +138,8 @@ async def account(connection: Connection, rows: Sequence[Uses]) -> list[int]:
         [row.error and mask_text(row.error) for row in rows],
         [domain_id for domain_id, _, _ in domains],
         [proxy_id for _, proxy_id, _ in domains],
-        [count for _, _, count in domains],
+        [uses.requests for _, _, uses in domains],
+        [uses.successes for _, _, uses in domains],
     )
     gone = [row for row in found if row["now_disabled"]]
     await record(

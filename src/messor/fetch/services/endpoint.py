@@ -16,7 +16,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from multidict import CIMultiDict
 from yarl import URL
 
-from messor.fetch.content_decoding import BadEncodingError, TooLargeError, decode_content
+from messor.fetch.content_decoding import BadEncodingError, BodyTooLargeError, decode_content
 from messor.fetch.failures import words
 from messor.fetch.guard import operator_socket
 from messor.fetch.services.answer import ServiceResponse
@@ -87,7 +87,7 @@ class ServiceEndpoint:
             raise self._fault(
                 "gave no complete response in time.", charged=True, doubtful=True
             ) from error
-        except TooLargeError as error:
+        except BodyTooLargeError as error:
             raise self._fault(
                 f"sent more than {self._settings.max_answer_bytes} bytes.",
                 charged=True,
@@ -104,14 +104,14 @@ class ServiceEndpoint:
         cap = self._settings.max_answer_bytes
         if (response.content_length or 0) > cap:
             response.close()
-            raise TooLargeError
+            raise BodyTooLargeError
         parts: list[bytes] = []
         size = 0
         async for chunk in response.content.iter_any():
             size += len(chunk)
             if size > cap:
                 response.close()
-                raise TooLargeError
+                raise BodyTooLargeError
             parts.append(chunk)
         encoding = response.headers.get("Content-Encoding", "")
         # Decompressing a few megabytes takes as long as many requests: not on the event loop.

@@ -13,7 +13,16 @@ from http import HTTPStatus
 
 from multidict import CIMultiDict
 
-from messor.fetch.outcome import OK, REDIRECTS, Fetched, FetchResult, Outcome, failed, is_html
+from messor.fetch.outcome import (
+    OK,
+    REDIRECTS,
+    WITH_BODY,
+    Fetched,
+    FetchResult,
+    Outcome,
+    failed,
+    is_html,
+)
 from messor.fetch.services.faults import ProviderFaultError
 from messor.web.urls import canonical, parse
 
@@ -68,7 +77,8 @@ def judge(title: str, requested: str, seen: ReportedPage, cap: int) -> Fetched:
         size=len(body),
         reason=_phrase(status),
     ).classify()
-    if fetched.outcome is Outcome.NOT_HTML:
+    if fetched.outcome in WITH_BODY and not is_html(fetched.content_type, b""):
+        fetched.result = fetched.result.not_html()
         fetched.let_go()  # what a browser shows in place of the file
         fetched.size = 0
     elif fetched.outcome is Outcome.EMPTY and seen.html is None:

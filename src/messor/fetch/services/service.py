@@ -53,6 +53,7 @@ class RemoteProvider:
     name: str
     title: str
     paid: bool
+    is_remote = True
 
     def __init__(
         self,

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from messor.ai import Model, Question, Reply, Subject
 from messor.ai.chunks import pack
 from messor.ai.injections import injection_lines
+from messor.ai.ledger import Subject
+from messor.ai.model import Model, Question
 from messor.ai.prompt_files import prompt
+from messor.ai.reply import Reply
 from messor.content.plain import one_space
 from messor.insight.relevance.classifier import Classifier
 from messor.insight.relevance.flag import RelevanceFlag

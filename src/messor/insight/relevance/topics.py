@@ -1,6 +1,7 @@
 """Topics of domains: what the verticals of a domain look for, and the judge for each.
 
-A domain belongs to a vertical whose organisation owns it, or which found a candidate there.
+A domain belongs to the vertical it was submitted or approved for, to one whose organisation owns
+it, and to one that found a candidate there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from messor.verticals.model import Vertical
 
 # Whether domain d belongs to vertical v.
 BELONGS = """
-(EXISTS (SELECT FROM messor.organisation_domains o WHERE o.vertical_id = v.id AND o.domain = d.domain)
+(d.vertical = v.name
+ OR EXISTS (SELECT FROM messor.organisation_domains o WHERE o.vertical_id = v.id AND o.domain = d.domain)
  OR EXISTS (SELECT FROM messor.candidates c WHERE c.domain_id = d.id AND c.vertical_id = v.id
                AND c.status NOT IN ('SKIPPED_LOW_CONFIDENCE', 'REJECTED')))
 """

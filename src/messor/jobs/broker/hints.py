@@ -10,8 +10,9 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from messor.core.heartbeat import Heartbeat
 from messor.jobs.broker.options import Options
-from messor.jobs.poller import wait
+from messor.jobs.poller import CLAIMING, wait
 from messor.jobs.slots import JobSlots
 
 AGAIN_SECONDS = 0.5
@@ -62,8 +63,9 @@ class Hints:
         except TimeoutError:
             return False
 
-    async def fill(self, slots: JobSlots) -> None:
+    async def fill(self, slots: JobSlots, heartbeat: Heartbeat) -> None:
         while not self._is_stopped:
+            heartbeat.beat(CLAIMING)
             self._wake.clear()
             if free := slots.free:
                 await self._follow(slots, self._next_pending(free))

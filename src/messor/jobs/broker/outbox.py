@@ -20,8 +20,6 @@ SELECT tgenabled <> 'D' FROM pg_trigger
  WHERE tgrelid = 'messor.jobs'::regclass AND tgname = 'jobs_hint'
 """
 OPEN = "ALTER TABLE messor.jobs ENABLE TRIGGER jobs_hint"
-CLOSE = "ALTER TABLE messor.jobs DISABLE TRIGGER jobs_hint"
-EMPTY = "DELETE FROM messor.job_outbox"
 
 HOLD = """
 UPDATE messor.outbox_relay
@@ -74,13 +72,6 @@ async def open_outbox(database: Database) -> None:
             "This database user may not enable the outbox; the owner of messor.jobs must run: "
             f"{OPEN}"
         ) from error
-
-
-async def close_outbox(database: Database) -> None:
-    """Without a broker: no hints are written, and waiting ones are dropped."""
-    async with database.transaction() as connection:
-        await connection.execute(CLOSE)
-        await connection.execute(EMPTY)
 
 
 async def hold(database: Database, holder: str, seconds: float) -> bool:

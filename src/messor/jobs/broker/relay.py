@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import asyncpg
 
+from messor.core.heartbeat import Heartbeat
 from messor.core.logs import room_logger
 from messor.jobs.broker import outbox
 from messor.jobs.broker.options import Options
@@ -51,6 +52,7 @@ class Relay:
         self._options = options
         self._repair = patient(repair)
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
         self._thread = ThreadPoolExecutor(1, "relay")  # the publisher's
         self._next_sweep = 0.0
         self._is_open = False
@@ -65,6 +67,7 @@ class Relay:
         failures = 0
         try:
             while not self._stop.is_set():
+                self.heartbeat.beat("sending hints")
                 went_well, is_busy = await self._round()
                 failures = 0 if went_well else failures + 1
                 await wait(self._stop, self._pause_seconds(failures, is_busy=is_busy))

@@ -64,8 +64,8 @@ class DeliveryRequest(msgspec.Struct):
 class Refused(Exception):  # noqa: N818 - a finding, not an error of ours
     """The receiver did not accept it; `gone` if it wants no more."""
 
-    def __init__(self, said: str, *, gone: bool = False, category: Category = "http") -> None:
-        super().__init__(said)
+    def __init__(self, message: str, *, gone: bool = False, category: Category = "http") -> None:
+        super().__init__(message)
         self.gone = gone
         self.category = category
 

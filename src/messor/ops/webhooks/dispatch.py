@@ -7,15 +7,18 @@ lost or duplicated however many dispatchers run.
 from __future__ import annotations
 
 import asyncio
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
+from messor.core.heartbeat import Heartbeat
 from messor.core.ids import new_id
 from messor.core.logs import room_logger
 from messor.errors import ConflictError
 from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.queries import EVENTS, EventFilter, ListedEvent
 from messor.ops.webhooks.registry import Webhook
+from messor.rights.release import Purpose, release
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 from messor.store.listing import Position
 
@@ -53,9 +56,10 @@ async def _dispatch_one(connection: Connection, webhook_id: UUID) -> int:
     reached = reached or (found[-1].position if found else None)
     if reached is None:
         return 0
-    await enqueue(connection, [_job(row["id"], event) for event in found])
+    leaving = await release(connection, Purpose.WEBHOOK, found, attrgetter("page_id"))
+    await enqueue(connection, [_job(row["id"], event) for event in leaving])
     await connection.execute(ADVANCE, row["id"], reached.value, int(reached.key))
-    return len(found)
+    return len(leaving)
 
 
 def _job(webhook_id: UUID, event: ListedEvent) -> NewJob:
@@ -113,12 +117,14 @@ class Dispatcher:
         self._database = database
         self._look_seconds = look_seconds
         self._stop = asyncio.Event()
+        self.heartbeat = Heartbeat()
 
     def stop(self) -> None:
         self._stop.set()
 
     async def run(self) -> None:
         while not self._stop.is_set():
+            self.heartbeat.beat("dispatching events")
             made = 0
             try:
                 made = await dispatch(self._database)

@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 
-from messor.fetch.content_decoding import BadEncodingError, TooLargeError
+from messor.fetch.content_decoding import BadEncodingError, BodyTooLargeError
 from messor.fetch.failures import words
 from messor.fetch.services.answer import ServiceResponse
 from messor.fetch.services.endpoint import ServiceEndpoint
@@ -53,7 +53,7 @@ class EngineEndpoint(ServiceEndpoint):
             raise self._lost(f"cannot be reached: {words(error)}") from error
         except TimeoutError as error:
             raise self._lost("sent no complete response in time", charged=True) from error
-        except TooLargeError as error:
+        except BodyTooLargeError as error:
             raise self._lost(
                 f"sent more than {self._settings.max_answer_bytes} bytes", charged=True
             ) from error

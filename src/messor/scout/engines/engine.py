@@ -90,7 +90,7 @@ class Engine:
         try:
             self.parse(raw)
         except SearchFaultError as fault:
-            message = self.said(answer.value)
+            message = self.message_of(answer.value)
             if message and _QUOTA.search(message):
                 return exhausted(self.title, message)
             if message:
@@ -126,7 +126,7 @@ class Engine:
         """Why the engine returns no results although it can be used; None if it does, or unknown."""
         return None
 
-    def said(self, value: Any) -> str:
+    def message_of(self, value: Any) -> str:
         return said_by(value) if isinstance(value, Mapping) else ""
 
     def _scrubbed(self, fault: SearchFaultError) -> SearchFaultError:
@@ -141,8 +141,8 @@ class Engine:
         return {"Authorization": f"Bearer {self.endpoint.key}"}
 
 
-def exhausted(title: str, said: str) -> SearchFaultError:
+def exhausted(title: str, message: str) -> SearchFaultError:
     """The plan's searches are used up: a retry soon is useless."""
     return SearchFaultError(
-        f"{title} has no searches left: {said or 'it gives no details'}", hold=HOUR
+        f"{title} has no searches left: {message or 'it gives no details'}", hold=HOUR
     )

@@ -45,7 +45,7 @@ class FirecrawlSearch(Engine):
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         value = answer.value
         if answer.status == 200 and isinstance(value, Mapping) and value.get("success") is False:
-            return SearchFaultError(f"Firecrawl search failed: {self.said(value)}")
+            return SearchFaultError(f"Firecrawl search failed: {self.message_of(value)}")
         return super().refusal(answer)
 
     @classmethod

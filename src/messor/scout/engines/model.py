@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 
 class SerpBlock(StrEnum):
@@ -87,20 +87,3 @@ class SearchFaultError(Exception):
         self.hold = hold  # seconds during which the engine is not used
         self.slow_down = slow_down  # it demands that every worker waits
         self.charged = charged  # it may have performed and charged the search
-
-
-class SearchEngine(Protocol):
-    """One engine. `search` raises SearchFaultError if no page came, `parse` if it is none."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-
-    @property
-    def cost(self) -> Decimal:
-        """The cost of one search."""
-
-    async def search(self, query: str, profile: SearchProfile, page: int = 1) -> RawAnswer: ...
-
-    def parse(self, raw: RawAnswer, /) -> SerpPage: ...
-
-    async def close(self) -> None: ...

@@ -48,7 +48,7 @@ class SerpApi(Engine):
         return EngineRequest("account", {"api_key": self.endpoint.key})  # free
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        message = self.said(answer.value)
+        message = self.message_of(answer.value)
         if answer.status == 429 and "run out" in message:
             return exhausted(self.title, message)
         if answer.status == 200 and _state(answer.value) == "Error":

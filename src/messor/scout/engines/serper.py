@@ -40,7 +40,7 @@ class Serper(Engine):
         return EngineRequest("search", headers={"X-API-KEY": self.endpoint.key}, body={})
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
-        message = self.said(answer.value)
+        message = self.message_of(answer.value)
         if answer.status == 400 and "credit" in message.lower():
             return exhausted(self.title, message)
         if answer.status == 403:

@@ -46,7 +46,7 @@ class Tavily(Engine):
 
     def refusal(self, answer: ServiceResponse) -> SearchFaultError | None:
         if answer.status in (432, 433):
-            return exhausted(self.title, self.said(answer.value))
+            return exhausted(self.title, self.message_of(answer.value))
         return super().refusal(answer)
 
     @classmethod

@@ -20,6 +20,7 @@ from messor.web.urls import parse as parse_url
 ENOUGH = 1.8  # weighted topic words for the full score
 IN_TITLE, IN_NAME, IN_SNIPPET, IN_ADDRESS = 1.0, 0.3, 0.6, 0.5
 IN_NAME_ALONE = 0.8  # where nothing else is known, the name must suffice
+FEW_WORDS = 5  # of a description that adds little to a title of one word
 OF_TERM = 0.6  # weight of a topic-related word relative to a service
 _SUSPECT = re.compile(r"(\d{4,})|(-[^-]*){4,}|(free|cheap|best|win|casino|loan)[a-z]*\d", re.ASCII)
 _YEAR = re.compile(r"(?<!\d)(20[0-4]\d)(?!\d)")
@@ -51,14 +52,14 @@ class KeywordJudge:
     """Whether topic words occur in the title, the snippet and the URL.
 
     Services weigh more than related words. An organisation's own name weighs little: a shop may be
-    called Lamp and sell none. From a bystander all weigh half.
+    called Lamp and sell none. From a bystander all weigh half, and so does a single word as title
+    where hardly anything else is said.
     """
 
     name = "keyword"
 
     def __init__(self, vertical: Vertical) -> None:
-        services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
-        self._services = Phrases(services)
+        self._services = Phrases(vertical.service_words)
         self._terms = CompoundTerms(vertical.relevance.terms)
         self._against = Phrases(vertical.relevance.against)
         self._bystanders = Bystanders(vertical)
@@ -79,12 +80,16 @@ class KeywordJudge:
         bystander = self._bystanders.detect(title, result.snippet, result.domain.partition(".")[0])
         named = bool(self._organisations.found_in(title.name_alone))
         is_bystander = bystander.is_one(named_as_wanted=named)
-        score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5 ** (len(against) + is_bystander)
+        says_little = title.is_one_word and len(result.snippet.split()) < FEW_WORDS
+        halvings = len(against) + is_bystander + says_little
+        score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5**halvings
         message = f"mentions {_quoted(list(best))}" if best else "mentions nothing of the topic"
         if against:
             message += f"; {_quoted(against)} count against it"
         if is_bystander:
             message += "; apparently about others"
+        if says_little:
+            message += "; one word as title says little"
         return Opinion(score, message)
 
     def _weigh(self, text: str, weight: float, best: dict[str, float]) -> None:
@@ -148,18 +153,19 @@ class OrganisationTypeJudge:
 
     def __init__(self, vertical: Vertical) -> None:
         terms = vertical.relevance.organisation_terms
-        services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
         self._terms = CompoundTerms(terms)
         self._others = Phrases(set(ORGANISATION_WORDS) - set(terms))
         # A name with a wanted term is never another kind.
-        wanted = (*terms, *services, *vertical.relevance.terms)
+        wanted = (*terms, *vertical.service_words, *vertical.relevance.terms)
         self._own_stems = {stem(word) for text in wanted for word in text.split()}
         self._bystanders = Bystanders(vertical)
 
     def judge(self, result: SearchResult) -> Opinion:
         title = Title.of(result.title, result.domain)
         label = result.domain.partition(".")[0].replace("-", " ")
-        named = self._terms.found_in(title.organisation) or self._terms.found_in_label(label)
+        named = self._terms.found_in_label(label)
+        if not title.is_one_word:
+            named = self._terms.found_in(title.organisation) or named
         bystander = self._bystanders.detect(title, result.snippet, label)
         if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
             return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
@@ -171,7 +177,8 @@ class OrganisationTypeJudge:
         other = [word for word in other if stem(word) not in self._own_stems]
         if other:
             return Opinion(0.0, f"its name says {_quoted(other)}, which is another kind")
-        spoken = self._terms.found_in(f"{title.topic} {result.snippet}")
+        topic = "" if title.is_one_word else title.topic
+        spoken = self._terms.found_in(f"{topic} {result.snippet}")
         if spoken:
             return Opinion(0.6, f"its description says {_quoted(spoken)}")
         if _OWN_VOICE.search(result.snippet):
@@ -215,7 +222,7 @@ class SnippetQualityJudge:
             return Opinion(None, "the description is a postal address")
         distinct = len(content_stems(result.snippet)) / max(len(words), 1)
         faults = []
-        if len(words) < 5:
+        if len(words) < FEW_WORDS:
             faults.append("the description is very short")
         if distinct < 0.35 and len(words) >= 5:
             faults.append("the description repeats itself")

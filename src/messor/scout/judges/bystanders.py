@@ -25,7 +25,8 @@ NAMES: Mapping[str, str] = {
     "sells for others": "marketplace, bazaar, bazar, mart, auctions, auction, classifieds, marktplatz, flohmarkt",
     "is a newspaper": "news, times, post, herald, gazette, tribune, courier, chronicle, observer, star, echo, mail, mirror, "
     "daily, weekly, journal, magazine, press, zeitung, anzeiger, tageblatt, diario, bulletin, argus, telegraph, "
-    "examiner, reporter, standard, record, review, reviews, tested, blog",
+    "examiner, reporter, standard, record, review, reviews, tested, blog, today, voice, вестник, новини, дневник, "
+    "novini, vestnik, dnevnik, nachrichten, noticias, actualités",
     "is a place to chat": "forum, forums, talk, discuss, chat, chatter, chatroom, answers, ask, reddit",
     "is a social network": "friends, social, followers",
     "is a work of reference": "wiki, pedia, encyclopedia, encyclopaedia, dictionary, lexicon, lexikon, glossary, thesaurus",
@@ -55,7 +56,16 @@ SAYINGS: Mapping[str, str] = {
     "reporters, journalists, journalism, headlines, breaking, opinion, editorial, comment, columnist, exclusive, police, "
     "read more, published, updated, subscribe, "
     "interview with, the latest, what we know, here is why, verdict, our verdict, hands on, tested, column, "
-    "reviewed, review",
+    "reviewed, review, съобщи, съобщиха, заяви, заявиха, според, каза, обяви, обявиха, вестник, репортер",
+    # The recipient's story, told afterwards: a program speaks of those who may apply.
+    "reports what was given": "wins, has won, have won, won a, was awarded, were awarded, has been awarded, have been awarded, "
+    "receives, has received, have received, was given, secures, has secured, thanks to a grant, announced today, "
+    "announced yesterday, announced on, announced that, has announced, have announced, it was announced, announced by, "
+    "officials said, said the, he said, she said, said on, said in a statement, told reporters, on monday, on tuesday, "
+    "on wednesday, on thursday, on friday, yesterday, celebrates, "
+    "gewinnt, erhält, hat erhalten, wurde ausgezeichnet, gab bekannt, teilte mit, sagte, remporte, a reçu, a annoncé, "
+    "спечели, спечелиха, получи, получиха, отпусна, отпуснаха, ще отпусне, в понеделник, във вторник, в сряда, "
+    "в четвъртък, в петък, вчера",
     "is a place to chat": "anyone, anybody, has anyone, replies, thread, "
     "threads, topic, topics, wrote, joined, posts, moderator, members, what do you think, "
     "worth it, quote, recommend, recommendation, recommendations",
@@ -131,8 +141,7 @@ class Bystanders:
 
     def __init__(self, vertical: Vertical) -> None:
         relevance = vertical.relevance
-        services = [word for s in vertical.services for word in (s.name, *s.synonyms)]
-        wanted = (*services, *relevance.terms, *relevance.organisation_terms)
+        wanted = (*vertical.service_words, *relevance.terms, *relevance.organisation_terms)
         self._own = {stem(word) for text in wanted for word in text.split()}
         # A vertical that looks for universities ignores signs of teaching.
         organisation_terms = set(relevance.organisation_terms)

@@ -30,6 +30,8 @@ ORGANISATION_WORDS = (
     *(set(KINDS.split()) - {"estate", "agents", "food", "law", "firm"}),
 )
 
+_SHORTEST_INITIALS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Title:
@@ -43,6 +45,11 @@ class Title:
     def name_alone(self) -> str:
         """The organisation's name, if separate from the subject."""
         return "" if self.is_whole else self.organisation
+
+    @property
+    def is_one_word(self) -> bool:
+        """Whether the title is a single word, which names neither a subject nor an organisation."""
+        return self.is_whole and len(self.topic.split()) == 1
 
     @classmethod
     def of(cls, text: str, domain: str = "") -> Title:
@@ -69,13 +76,21 @@ def _letters(text: str) -> str:
 
 
 def _is_of(piece: str, label: str) -> bool:
-    """Whether a domain's label is made of a name, or of all but its first or last word."""
+    """Whether a domain's label is made of a name, of all but its first or last word, or its initials."""
+    words = piece.split()
+    if len(label) >= _SHORTEST_INITIALS and label in _initials(words):
+        return True
     if len(label) < 4:
         return False
-    words = piece.split()
     tried = [words, words[1:], words[:-1]]
     made = [_letters(" ".join(some)) for some in tried if some]
     return any(
         len(name) >= 4 and (name == label or (name in label and len(name) * 3 >= len(label) * 2))
         for name in made
     )
+
+
+def _initials(words: list[str]) -> set[str]:
+    """The initials of a name, with and without its small words: "nea" of "Endowment for the Arts"."""
+    large = [word for word in words if not word[:1].islower()]
+    return {_letters("".join(word[:1] for word in some)) for some in (words, large)}

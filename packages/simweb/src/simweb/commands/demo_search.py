@@ -50,7 +50,9 @@ async def _applied(database: Database) -> Applied:
         phrases = keywords.generate(applied.vertical).phrases
         profile = next(iter(applied.vertical.profiles))
         for phrase in phrases[:: max(len(phrases) // KEYWORDS, 1)]:
-            await keywords.add(connection, applied, phrase.text, tier="B", names=[profile])
+            await keywords.add(
+                connection, applied, phrase.text, tier="B", names=[profile], actor=LOCAL_ADMIN
+            )
     return applied
 
 

@@ -39,7 +39,7 @@ from simweb.truth import Truth
 
 LATER = timedelta(days=8)  # into another calendar week, whichever day it is
 MAX_KEYWORDS = 240
-PAGES_EACH = 6  # per domain: enough to classify it
+PAGES_EACH = 25  # per domain: enough to classify it and to read its candidates
 CONNECTIONS = 10
 PATIENCE_SECONDS = 2.0
 EXTRACT_ATTEMPTS, EXTRACT_PAUSE_SECONDS = 20, 5.0  # together longer than all retry delays of a page
@@ -119,7 +119,8 @@ class Rehearsal:
 
     async def score(self, applied: Applied) -> None:
         """Assign tiers to keywords and track levels to domains."""
-        await tiers.apply(self.database, applied, actor=LOCAL_ADMIN)
+        async with self.database.transaction() as connection:
+            await tiers.apply(connection, applied, actor=LOCAL_ADMIN)
         self._count(**await self._run("O-Score"))
 
     async def _search(self) -> None:

@@ -38,8 +38,12 @@ SELECT d.domain, o.name FROM messor.organisation_domains d
   JOIN messor.organisations o ON o.id = d.organisation_id WHERE d.vertical_id = $1
 """
 APPROVED = "SELECT domain FROM messor.domains WHERE status = 'approved'"
+WANTED = """
+SELECT c.id::text FROM messor.candidates c JOIN messor.domains d ON d.id = c.domain_id
+ WHERE d.status = 'approved'
+"""
 UNREAD = """
-SELECT c.domain || ': ' || coalesce(c.crawl_note, 'no reason recorded') FROM messor.candidates c
+SELECT c.id::text || ' of ' || c.domain || ': ' || coalesce(c.crawl_note, 'no reason recorded') FROM messor.candidates c
   JOIN messor.domains d ON d.id = c.domain_id
  WHERE d.status = 'approved' AND c.status = 'PENDING_CRAWL'
 """
@@ -56,8 +60,8 @@ OFF_CADENCE = """
 SELECT DISTINCT d.domain FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
   JOIN messor.domains d ON d.id = h.domain_id AND d.track_level IS NOT NULL
  WHERE t.kind = 'page' AND t.outcome IN ('ok', 'unchanged') AND t.completed_at >= $1
-   AND (t.due_at - t.completed_at < messor.base_frequency(NULL, d.track_level, NULL) / 4.1
-     OR t.due_at - t.completed_at > messor.base_frequency(NULL, d.track_level, NULL) * 4.1)
+   AND (t.due_at - t.completed_at < messor.base_frequency(d.track_interval, d.track_level, NULL) / 4.1
+     OR t.due_at - t.completed_at > messor.base_frequency(d.track_interval, d.track_level, NULL) * 4.1)
 """
 CADENCE = """
 SELECT d.track_level AS level, count(DISTINCT d.id)::int AS domains, count(t.page_id)::int AS pages,
@@ -100,7 +104,8 @@ class Findings:
         hosts = {one.host: one.domain for one in self._truth.domains.values()}
         approved = await self._names(APPROVED)
         unread = await self._names(UNREAD)
-        value = 1 - len(unread) / len(approved) if approved else 0.0
+        wanted = await self._names(WANTED)
+        value = 1 - len(unread) / len(wanted) if wanted else 0.0
         visited = {hosts[one.host.partition(":")[0]] for one in requests}
         return [
             checks.at_least("candidates read", value, checks.READ, "; ".join(sorted(unread)[:3])),

@@ -20,7 +20,6 @@ from messor.errors import MessorError, UsageError
 from messor.extraction.reader_pool import ReaderPool
 from messor.insight import ranks, visibility
 from messor.settings import AllowedNetworks, EngineOptions, Settings
-from messor.store import migrate
 from messor.store.database import Database
 from messor.store.dsn import with_database
 from messor.store.session import Session, embedded_server
@@ -145,6 +144,8 @@ async def _temporary_server(folder: Path) -> AsyncIterator[_TemporaryServer]:
     server = embedded_server(Settings(data_dir=folder, database_url=None))
     dsn = await asyncio.to_thread(server.acquire)
     try:
+        from messor.store import migrate  # noqa: PLC0415 - slow to load
+
         await asyncio.to_thread(migrate.upgrade, dsn)
         yield _TemporaryServer(folder, dsn)
     finally:

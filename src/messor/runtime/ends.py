@@ -57,8 +57,8 @@ class Interruptible:
 class Lifeline:
     """A component that ends with the supervisor.
 
-    Standard input is a pipe whose other end only the supervisor holds; the kernel closes it however
-    the supervisor ends.
+    Only the supervisor holds the other end of standard input; the kernel closes it however the
+    supervisor ends.
     """
 
     def __init__(self, descriptor: int = STDIN) -> None:
@@ -77,7 +77,11 @@ class Lifeline:
             loop.remove_reader(self._descriptor)
 
     def _hear(self) -> None:
-        if not os.read(self._descriptor, 4096):
+        try:
+            is_closed = not os.read(self._descriptor, 4096)
+        except ConnectionError:  # it ended before it had read the pulse
+            is_closed = True
+        if is_closed:
             self._end.set()
 
 

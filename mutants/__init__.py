@@ -1,0 +1,1 @@
+"""Mutants: deliberate breakages of required behaviour, each of which a named test must notice."""

@@ -1,0 +1,36 @@
+"""Bodies of export requests."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from messor.exports.formats import FORMATS
+from messor.exports.nouns import NOUNS
+
+ColumnName = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$")]
+
+
+class ExportIn(BaseModel):
+    """What to export."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    noun: Literal[tuple(NOUNS)] = Field(description="What to export")  # type: ignore[valid-type]
+    format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]
+        default="jsonl", description="File format"
+    )
+    filters: dict[str, Any] = Field(
+        default_factory=dict, max_length=50, description="Filters of the noun's list"
+    )
+    columns: list[ColumnName] = Field(
+        default_factory=list, max_length=100, description="Columns in their order; empty: all"
+    )
+    bom: bool = Field(default=False, description="Begin a CSV file with a byte order mark")
+    since: str | None = Field(
+        default=None,
+        max_length=60,
+        pattern=r"^[0-9A-Za-z:.+-]+$",
+        description="Only what changed since an export (its id) or a time (ISO 8601, or 7d)",
+    )

@@ -1,0 +1,101 @@
+"""Parquet and DuckDB files, written by DuckDB from the working file in bounded memory.
+
+DuckDB parses CSV and writes both formats itself; no row passes through Python. One thread writes the
+same bytes every time.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from messor.errors import UnavailableError
+from messor.exports.columns import Column, Type
+
+# Bytes of the longest line, and the memory that buffers of that size need: the first are enough for
+# almost all files, the others are tried when they are not.
+LIMITS = ((4_000_000, "100MB"), (64_000_000, "600MB"))
+ROW_GROUP = 20_000  # rows
+TYPES: dict[Type, str] = {
+    "text": "VARCHAR",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "time": "TIMESTAMPTZ",
+    "json": "VARCHAR",  # as text: a reader without the extension can open the file
+}
+
+
+def write_parquet(source: Path, target: Path, _: str, columns: tuple[Column, ...]) -> None:
+    """A Parquet file with one row group per 20,000 rows, compressed with Zstandard."""
+    statement = (
+        f"COPY ({{rows}}) TO '{_quoted(target)}' "
+        f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
+    )
+    _write(statement, source, target, columns, is_database=False)
+
+
+def write_database(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
+    """A DuckDB database with one table, named after the noun."""
+    statement = f'CREATE TABLE "{noun}" AS {{rows}}'
+    _write(statement, source, target, columns, is_database=True)
+
+
+def _write(
+    statement: str, source: Path, target: Path, columns: tuple[Column, ...], *, is_database: bool
+) -> None:
+    try:
+        for longest, memory in LIMITS:
+            target.unlink(missing_ok=True)
+            rows = _rows(source, columns, longest)
+            with _database(target, memory, is_database=is_database) as database:
+                try:
+                    database.execute(statement.replace("{rows}", rows))
+                except duckdb.InvalidInputException:  # a longer line
+                    if longest == LIMITS[-1][0]:
+                        raise
+                    continue
+                return
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise UnavailableError(f"{target} cannot be written by DuckDB: {reason}") from error
+
+
+@contextmanager
+def _database(
+    target: Path, memory: str, *, is_database: bool
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in bounded memory that spills beside the target and loads nothing."""
+    spill = target.with_name(f"{target.name}.spill")
+    limits: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": memory,
+        "threads": 1,
+        "temp_directory": str(spill),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    database = duckdb.connect(str(target) if is_database else ":memory:", config=limits)
+    try:
+        database.execute("SET TimeZone = 'UTC'")
+        yield database
+    finally:
+        database.close()
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _rows(source: Path, columns: tuple[Column, ...], longest: int) -> str:
+    """The working file as a query; an empty cell is NULL, a quoted one an empty text."""
+    types = ", ".join(f"'{each.name}': '{TYPES[each.type]}'" for each in columns)
+    return f"""SELECT * FROM read_csv('{_quoted(source)}', header = false, auto_detect = false,
+      delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '',
+      allow_quoted_nulls = false, max_line_size = {longest},
+      buffer_size = {2 * longest},
+      columns = {{{types}}})"""
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

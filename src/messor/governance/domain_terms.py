@@ -1,0 +1,38 @@
+"""Changing a domain's crawl terms, and what follows for work that is already scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Unpack
+
+from messor.politeness import lanes
+from messor.registry import domains
+from messor.registry.domains import Domain
+from messor.registry.terms import Terms
+from messor.store.database import Connection
+
+FREQUENCY = "every_hours"
+HASTEN = "SELECT messor.hasten_tasks($1)"
+
+
+async def change(
+    connection: Connection,
+    domain: Domain,
+    *,
+    actor: str,
+    reset: Collection[str] = (),
+    **terms: Unpack[Terms],
+) -> Domain:
+    """Reset some terms to their default and set others.
+
+    A shorter frequency makes pages due earlier; a priority applies to the next claim of its hosts.
+    """
+    if reset:
+        domain = await domains.restore(connection, domain, reset, actor=actor)
+    if any(value is not None for value in terms.values()):
+        domain = await domains.configure(connection, domain, actor=actor, **terms)
+    if terms.get("priority") is not None:
+        await lanes.favour(connection, domain.id, domain.priority)
+    if FREQUENCY in reset or terms.get(FREQUENCY) is not None:
+        await connection.execute(HASTEN, domain.id)
+    return domain

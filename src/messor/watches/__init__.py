@@ -1,0 +1,13 @@
+"""Who wants to know what? Saved filters over changes, and the alerts that come of them."""
+
+# Modules that the interfaces may import.
+PUBLIC: tuple[str, ...] = (
+    "conditions",
+    "feeds",
+    "nouns",
+    "preview",
+    "queries",
+    "send",
+    "watcher",
+    "watches",
+)

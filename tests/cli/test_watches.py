@@ -1,0 +1,42 @@
+"""`messor watches` and `messor changes` on the command line."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.conftest import Messor
+
+
+def test_a_watch_by_hand(messor: Messor) -> None:
+    made = messor(
+        "watches", "add", "Kettles", "products", "--when", "falls", "--field", "price",
+        "--percent", "10", "--filter", "domain=shop.example", "--json",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    watch = made.json["watch"]
+    assert watch["filters"] == {"domain": "shop.example"}
+    assert made.json["token"]
+    assert messor("watches", "preview", watch["id"], "--json").json == []
+    assert messor("watches", "on", watch["id"]).code == 0
+    listed = messor("watches", "list", "--active", "--json").json
+    assert [one["name"] for one in listed] == ["Kettles"]
+    assert messor("watches", "alerts", watch["id"], "--json").json == []
+    assert messor("watches", "off", watch["id"], "--json").json["is_active"] is False
+    assert messor("watches", "remove", watch["id"]).code == 0
+    assert messor("watches", "on", watch["id"]).code == 4
+
+
+def test_a_faulty_watch_says_what_is_missing(messor: Messor) -> None:
+    said = messor("watches", "add", "x", "products", "--when", "falls", "--field", "price")
+    assert (said.code, "percent" in said.err) == (2, True)
+    said = messor("watches", "add", "x", "products", "--when", "new", "--filter", "domain")
+    assert (said.code, "is not a filter" in said.err) == (2, True)
+
+
+def test_changes_are_printed(messor: Messor) -> None:
+    assert messor("domains", "submit", "foodbank.org").code == 0
+    said = messor("changes", "--kinds", "domain", "--json")
+    first = json.loads(said.out.splitlines()[0])
+    assert (first["kind"], first["state"], first["domain"]) == ("domain", "new", "foodbank.org")
+    assert "domain.submitted new" in messor("changes").out
+    assert messor("changes", "--cursor", "x").code == 2

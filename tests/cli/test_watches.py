@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
+import pytest
+
+from messor.cli import changes as command
+from messor.rights.release import Purpose
 from tests.cli.conftest import Messor
 
 
@@ -40,3 +46,23 @@ def test_changes_are_printed(messor: Messor) -> None:
     assert (first["kind"], first["state"], first["domain"]) == ("domain", "new", "foodbank.org")
     assert "domain.submitted new" in messor("changes").out
     assert messor("changes", "--cursor", "x").code == 2
+
+
+@pytest.mark.parametrize("more", [(), ("--follow",)])
+def test_changes_that_may_not_leave_are_not_printed(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    asked = []
+
+    async def withheld(_: Any, purpose: Purpose, items: list[Any], of: Callable[..., Any]) -> Any:
+        asked.append((purpose, [one.domain for one in items], [of(one) for one in items]))
+        return []
+
+    async def enough(_: float) -> None:
+        raise KeyboardInterrupt
+
+    assert messor("domains", "submit", "foodbank.org").code == 0
+    monkeypatch.setattr(command, "release", withheld)
+    monkeypatch.setattr("messor.cli.changes.asyncio.sleep", enough)
+    assert messor("changes", "--kinds", "domain", "--json", *more).out == ""
+    assert asked == [(Purpose.FEED, ["foodbank.org"], [None])]

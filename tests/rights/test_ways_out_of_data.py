@@ -1,7 +1,8 @@
 """Every place where collected data can leave is listed here: it passes `release`, or is excused.
 
-Data leaves through a stream or file sent by an interface, a file written, or a request to somebody
-who is not a site. A new place fails these tests until it is listed.
+Data leaves through a stream or file sent by an interface, a file written, a request to somebody
+who is not a site, or whatever reads the change feed for a program. A new place fails these tests
+until it is listed.
 """
 
 from __future__ import annotations
@@ -59,6 +60,15 @@ EXCUSED = {
     ("store/embedded/cluster.py", "fdopen"): "within the installation",
     ("store/embedded/folder.py", "fdopen"): "within the installation",
 }
+# What reads the change feed hands it on, by whatever means: its purpose, or why it does not leave.
+FEED_READERS = {"CHANGES", "ENTRIES", "read_after", "read_chunks", "read_feed"}
+READING_THE_FEED: dict[str, Purpose | str] = {
+    "api/routes/changes.py": Purpose.FEED,
+    "cli/changes.py": Purpose.FEED,
+    "watches/evaluate.py": Purpose.ALERT,
+    "watches/preview.py": "what a watch would tell, shown to who makes it",
+    "console/views/changes.py": "a list, shown to a member",
+}
 
 
 def called(node: ast.Call) -> str:
@@ -100,9 +110,40 @@ def test_no_way_out_is_listed_that_is_gone() -> None:
 @pytest.mark.parametrize("way", sorted(PASSING))
 def test_it_calls_release_with_its_purpose(way: tuple[str, str]) -> None:
     file, purpose = PASSING[way]
+    assert releases_in(file) == [f"Purpose.{purpose.name}"]
+
+
+def releases_in(file: str) -> list[str]:
+    """The purposes for which a module calls `release`."""
     nodes = ast.walk(ast.parse((SOURCE / file).read_text()))
     calls = [node for node in nodes if isinstance(node, ast.Call) and called(node) == "release"]
-    assert [ast.unparse(call.args[1]) for call in calls] == [f"Purpose.{purpose.name}"]
+    return [ast.unparse(call.args[1]) for call in calls]
+
+
+def readers_of_the_feed() -> set[str]:
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or name.startswith("feed/"):
+                continue
+            names = {one.name for one in node.names}
+            is_module = node.module == "messor.feed" and names & {"queries", "chunk_feed"}
+            is_reader = str(node.module).startswith("messor.feed.") and names & FEED_READERS
+            if is_module or is_reader:
+                found.add(name)
+    return found
+
+
+def test_every_reader_of_the_feed_is_listed() -> None:
+    assert readers_of_the_feed() == READING_THE_FEED.keys()
+
+
+@pytest.mark.parametrize("file", sorted(READING_THE_FEED))
+def test_a_reader_of_the_feed_releases_for_its_purpose(file: str) -> None:
+    purpose = READING_THE_FEED[file]
+    wanted = {f"Purpose.{purpose.name}"} if isinstance(purpose, Purpose) else set()
+    assert set(releases_in(file)) == wanted
 
 
 async def test_all_is_released_in_order(database: Database) -> None:

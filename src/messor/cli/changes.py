@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Any
 
 import click
@@ -13,7 +14,9 @@ from messor.cli.listing import filters_of, list_options, read_list
 from messor.cli.output import emit, emit_json, run
 from messor.core.terminal import say
 from messor.feed.queries import CHANGES, COMMITTED, MAX_BATCH, Change, read_feed
+from messor.rights.release import Purpose, release
 from messor.settings import Settings
+from messor.store.database import Database
 from messor.store.session import open_session
 
 POLL_SECONDS = 0.5
@@ -41,7 +44,7 @@ async def _list(given: dict[str, Any], *, as_json: bool) -> None:
     order = given["order"]
     async with open_session(Settings(), pool_size=1) as session:
         found, following = await read_list(CHANGES, session.database, dict(given))
-    _print(found, as_json=as_json)
+        await _print(session.database, found, as_json=as_json)
     if following is not None:
         again = "" if order == COMMITTED else f" --sort {order}"
         say(f"More follow: repeat the command with{again} --cursor {following}")
@@ -54,7 +57,7 @@ async def _follow(given: dict[str, Any], *, as_json: bool) -> None:
     async with open_session(Settings(), pool_size=1) as session:
         while True:
             page = await read_feed(session.database, filters, cursor=cursor, limit=MAX_BATCH)
-            _print(page.items, as_json=as_json)
+            await _print(session.database, page.items, as_json=as_json)
             cursor = page.cursor
             if page.items:
                 say(f"To continue after these: --cursor {cursor}")
@@ -62,8 +65,9 @@ async def _follow(given: dict[str, Any], *, as_json: bool) -> None:
                 await asyncio.sleep(POLL_SECONDS)
 
 
-def _print(found: Sequence[Change], *, as_json: bool) -> None:
-    for change in found:
+async def _print(database: Database, found: Sequence[Change], *, as_json: bool) -> None:
+    """Print what may leave: programs follow this output as they follow the API."""
+    for change in await release(database, Purpose.FEED, found, attrgetter("page_id")):
         if as_json:
             emit_json(asdict(change))
         else:

@@ -22,7 +22,8 @@ MEDIA_TYPES: dict[Form, str] = {
 }
 MOST = 100
 _ATOM = "http://www.w3.org/2005/Atom"
-_BARRED = {code: None for code in range(32) if code not in (9, 10, 13)}  # not allowed in XML
+# Characters that XML 1.0 cannot hold.
+_BARRED = dict.fromkeys({*range(32), 0xFFFE, 0xFFFF} - {9, 10, 13})
 
 
 async def newest_alerts(source: Connection | Database, watch: Watch) -> list[Alert]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 from uuid import UUID
 
@@ -58,11 +59,11 @@ class Sender:
         return sent
 
     async def _send(self, connection: Connection, watch_id: UUID) -> int:
-        watch = await get(connection, watch_id)
         rows = await connection.fetch(TAKE, watch_id)
         alerts = sorted((Alert.of(row) for row in rows), key=lambda one: one.id)
-        if not alerts:
+        if not alerts:  # another process sent them, or the watch was removed with them
             return 0
+        watch = await get(connection, watch_id)
         if watch.channel == "mail":
             assert watch.recipient is not None
             mail = NewMail("watch", watch.recipient, subject_of(watch, alerts), self.text(alerts))
@@ -77,7 +78,9 @@ class Sender:
     def _message(self, watch: Watch, alerts: Sequence[Alert]) -> dict[str, Any]:
         key = {"id": f"alert_{alerts[0].id}-{alerts[-1].id}", "type": "watch.alert"}
         if watch.channel == "slack":
-            return {**key, "text": f"*{watch.name}*\n{self.text(alerts)}"}
+            # Unescaped, the text of a page could address a whole channel or disguise a link.
+            text = escape(f"*{watch.name}*\n{self.text(alerts)}", quote=False)
+            return {**key, "text": text}
         watched = {"id": str(watch.id), "name": watch.name}
         return {**key, "watch": watched, "alerts": [self.as_data(one) for one in alerts]}
 

@@ -28,13 +28,14 @@ SELECT {COLUMNS} FROM messor.watches w
  ORDER BY w.swept_at NULLS FIRST LIMIT 1 FOR UPDATE SKIP LOCKED
 """
 SWEPT = "UPDATE messor.watches SET swept_at = messor.clock() WHERE id = $1"
+# Dates are compared as text: a site may state 30 February, and a cast of it would fail.
 _RECORDS = """
 SELECT r.data ->> 'deadline' AS episode, 'record:' || r.id AS subject, p.url, r.page_id, r.id AS record_id,
        d.domain, r.data ->> 'deadline' AS what, coalesce(r.data ->> 'title', r.data ->> 'name', p.url) AS name
   FROM messor.records r JOIN messor.pages p ON p.id = r.page_id JOIN messor.domains d ON d.id = r.domain_id
- WHERE r.state = 'current' AND r.data ->> 'deadline' ~ '^\\d{4}-\\d{2}-\\d{2}'
-   AND left(r.data ->> 'deadline', 10)::date
-       BETWEEN ({now})::date AND ({now})::date + {days}::int AND {fits}
+ WHERE r.state = 'current' AND left(r.data ->> 'deadline', 10)
+       BETWEEN (({now})::date)::text AND (({now})::date + {days}::int)::text
+   AND r.data ->> 'deadline' ~ '^\\d{{4}}-\\d{{2}}-\\d{{2}}' AND {fits}
  ORDER BY r.id LIMIT {limit}
 """
 _PAGES = """

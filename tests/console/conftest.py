@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,7 +15,6 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
-import uvicorn
 from playwright.async_api import Browser, async_playwright, expect
 
 from messor.access import members, sessions
@@ -31,7 +29,8 @@ from messor.console.app import make_console
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console import seeding
-from tests.crawling import admit, until
+from tests.console.prompt_server import PromptServer
+from tests.crawling import admit
 from tests.listening import listen
 
 HERE = Path(__file__).parent
@@ -128,24 +127,18 @@ def passwords() -> Iterator[Passwords]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> AsyncIterator[Serve]:
     """Starts a console; answers where it is."""
-    running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
+    running: list[PromptServer] = []
 
     async def start(settings: Settings | None = None, **options: Any) -> str:
         app = make_console(settings or Settings(data_dir=tmp_path), database, passwords, **options)
         sock = listen()
-        config = uvicorn.Config(
-            app, lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1
-        )
-        server = uvicorn.Server(config)
-        task = asyncio.create_task(server.serve(sockets=[sock]))
-        running.append((server, task))
-        await until(lambda: server.started)
+        running.append(PromptServer(app))
+        await running[-1].open(sock)
         return f"http://127.0.0.1:{sock.getsockname()[1]}"
 
     yield start
-    for server, task in running:
-        server.should_exit = True
-        await asyncio.wait_for(task, 60)
+    for server in running:
+        await server.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

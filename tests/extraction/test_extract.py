@@ -180,6 +180,37 @@ async def test_an_unchanged_page_costs_no_extraction(shop: Bench) -> None:
     assert await shop.rows("SELECT * FROM messor.products") == before
 
 
+QUEUED = """
+SELECT p.url, q.cause, q.snapshot_id = t.snapshot_id AS is_newest FROM messor.extraction_due q
+  JOIN messor.pages p ON p.id = q.page_id JOIN messor.crawl_tasks t ON t.page_id = q.page_id
+ ORDER BY q.id
+"""
+
+
+async def test_the_flush_itself_queues_what_changed_and_nothing_else(shop: Bench) -> None:
+    """Judged before the extractor looks for what was missed."""
+
+    async def queued() -> list[tuple[object, ...]]:
+        found = [tuple(row.values()) for row in await shop.rows(QUEUED)]
+        await shop.rows("DELETE FROM messor.extraction_due")
+        return found
+
+    kettle = (f"http://{SHOP}/kettle", "page", True)
+    await shop.crawl()
+    assert await queued() == [(f"http://{SHOP}/", "page", True), kettle]
+    looks = len(shop.web.paths(SHOP))
+    await shop.crawl()
+    assert len(shop.web.paths(SHOP)) > looks
+    assert await queued() == []
+    for changed in (product("17.50"), product("17.50", words="Other words."), product()):
+        shop.set("/kettle", changed)
+        await shop.crawl()
+        assert await queued() == [kettle]
+    shop.set("/kettle", SimResponse(404, (("Content-Type", HTML),), b"<p>Not here."))
+    await shop.crawl()
+    assert await queued() == [(f"http://{SHOP}/kettle", "page", None)]
+
+
 async def test_a_price_that_changes_in_structured_data_alone_is_seen(shop: Bench) -> None:
     await shop.crawl()
     await shop.extract()

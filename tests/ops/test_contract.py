@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -250,6 +251,135 @@ async def test_what_is_within_tolerance_raises_no_alarm(database: Database, chan
     await database.fetch(change)
     states = _states(await _audit(database))
     assert (states["INGEST_002"], states["INGEST_004"]) == ("pass", "pass")
+
+
+MARKERS = {
+    "mode": "string",
+    "discoverySources": "array",
+    "pagesPlanned": "number",
+    "pagesFetched": "number",
+    "pagesUsed": "number",
+    "cacheHits": "number",
+    "cacheMisses": "number",
+    "outcome": "string",
+    "frictionSignals": "array",
+    "domainRiskScore": "number",
+    "durationMs": "number",
+}
+OF_RUN_1 = "UPDATE messor.ingestion_runs SET {} WHERE id = 1"
+PUT = "evidence = jsonb_set(evidence, '{{nm_ingest,{}}}', '{}')"
+# What the evidence of the first run says, and what its check answers.
+UNTRUE = {
+    **{f"no {name}": (f"evidence = evidence #- '{{nm_ingest,{name}}}'", f"nm_ingest lacks {name}")
+       for name in MARKERS},
+    **{f"{name} of another type": (PUT.format(name, "7" if kind == "string" else '"soon"'),
+                                   f"nm_ingest lacks {name}")
+       for name, kind in MARKERS.items()},
+    "no traceId": ("evidence = evidence - 'traceId'", "its traceId is not its own"),
+    "another contract": (
+        """evidence = jsonb_set(evidence, '{nm_policyVersion}', '"orbitBehaviourContract.v1.0.0"')""",
+        "its nm_policyVersion is not orbitBehaviourContract.v1.1.0",
+    ),
+    "another mode": (PUT.format("mode", '"standard"'), "it says another mode"),
+    "another outcome": (PUT.format("outcome", '"success"'), "it says another outcome"),
+    "a hit too many": (
+        "evidence = jsonb_set(evidence, '{nm_ingest,cacheHits}', '1')",
+        "hits and misses are not the pages planned",
+    ),
+    "a page too many used": (
+        """evidence = jsonb_set(evidence, '{nm_ingest,pagesUsed}',
+             to_jsonb((evidence #>> '{nm_ingest,pagesPlanned}')::int + 1))""",
+        "it used more pages than it planned",
+    ),
+    "a page too many fetched": (
+        """evidence = jsonb_set(evidence, '{nm_ingest,pagesFetched}',
+             to_jsonb((evidence #>> '{nm_ingest,pagesFetched}')::int + 1))""",
+        "it says it fetched pages that the log does not have",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", UNTRUE)
+async def test_each_marker_is_examined_and_named(database: Database, what: str) -> None:
+    change, fault = UNTRUE[what]
+    trace = await database.fetchval(f"{OF_RUN_1.format(change)} RETURNING left(trace_id, 8)")
+    found = {verdict.check.id: verdict.found for verdict in (await _audit(database)).verdicts}
+    evidence = found["INGEST_001"]
+    assert (evidence.examined, evidence.broken) == (3, 1)
+    assert evidence.examples == [f"{trace}: {fault}"]
+
+
+# One page that the second run took from the cache, as last fetched so long before it was planned.
+TAKEN = """
+WITH one AS (SELECT i.page_id, i.planned_at - interval '{age}' AS at
+               FROM messor.ingestion_pages i WHERE i.run_id = 2 AND i.cached
+              ORDER BY i.page_id LIMIT 1),
+log AS (UPDATE messor.http_fetches f SET fetched_at = one.at FROM one
+         WHERE f.page_id = one.page_id)
+UPDATE messor.page_snapshots s SET crawled_at = one.at FROM one WHERE s.page_id = one.page_id
+"""
+# One page that the first run fetched, as fetched before with this outcome, so long before the run.
+ASKED_AGAIN = """
+INSERT INTO messor.http_fetches (fetched_at, page_id, host_id, visit_token, outcome, status_code,
+       duration_ms, waited_ms, rule, policy_version)
+SELECT r.started_at - interval '{age}', f.page_id, f.host_id, 0, '{outcome}', 200, 1, 0, 'x', 1
+  FROM messor.ingestion_runs r JOIN messor.ingestion_pages i ON i.run_id = r.id
+  JOIN messor.http_fetches f ON f.page_id = i.page_id AND f.outcome = 'ok'
+ WHERE r.id = 1 ORDER BY f.page_id LIMIT 1
+"""
+STALE = "was taken from the cache, but was not fetched within a day before"
+AGAIN = "was fetched again within a day"
+
+
+@pytest.mark.parametrize(
+    "change, fault",
+    [
+        (TAKEN.format(age="24 hours 4 minutes"), None),  # planning takes a moment
+        (TAKEN.format(age="24 hours 6 minutes"), STALE),
+        (ASKED_AGAIN.format(age="1 hour", outcome="ok"), AGAIN),
+        (ASKED_AGAIN.format(age="23 hours 54 minutes", outcome="unchanged"), AGAIN),
+        (ASKED_AGAIN.format(age="23 hours 56 minutes", outcome="ok"), None),
+        (ASKED_AGAIN.format(age="1 hour", outcome="error"), None),  # nothing to keep
+    ],
+    ids=["a day", "more than a day", "an hour", "almost a day", "the next day", "after a failure"],
+)
+async def test_the_cache_is_judged_by_a_day(
+    database: Database, change: str, fault: str | None
+) -> None:
+    assert len(await database.fetch(f"{change} RETURNING 1")) == 1
+    found = {verdict.check.id: verdict.found for verdict in (await _audit(database)).verdicts}
+    cache = found["INGEST_006"]
+    assert cache.broken == (fault is not None), cache.examples
+    assert all(example.endswith(str(fault)) for example in cache.examples)
+
+
+async def test_the_report_is_of_the_contract_in_force_with_each_check_once(
+    database: Database,
+) -> None:
+    told = (await _audit(database)).as_dict()
+    assert told["contract"] == "orbitBehaviourContract.v1.1.0"
+    assert told["window_hours"] == 7 * 24
+    assert [check["id"] for check in told["checks"]] == [
+        *(f"INGEST_00{n}" for n in range(1, 8)), "COMPLY_001", "COMPLY_002",
+    ]  # fmt: skip
+    assert (told["kept"], told["message"]) == (True, "9 of 9 checks hold.")
+    assert all(check["examined"] > 0 and check["broken"] == 0 for check in told["checks"])
+
+
+async def test_one_broken_check_among_good_ones_breaks_the_contract(database: Database) -> None:
+    await database.fetch(OF_RUN_1.format("evidence = evidence - 'traceId'"))
+    told = (await _audit(database)).as_dict()
+    assert (told["kept"], told["message"]) == (False, "The contract is broken: INGEST_001.")
+    states = Counter(check["state"] for check in told["checks"])
+    assert states == {"pass": 8, "fail": 1}
+    report = await contract.audit(database, agent=AGENT, offered=None)
+    assert report.counts == {"pass": 7, "fail": 1, "no data": 1}
+
+
+async def test_a_check_without_data_breaks_nothing_and_is_counted(database: Database) -> None:
+    report = await contract.audit(database, agent=AGENT, offered=None)
+    assert report.is_kept
+    assert report.message == "8 of 9 checks hold, 1 has no data yet."
 
 
 async def test_a_selector_that_lacks_a_mode_or_has_another_fails(database: Database) -> None:

@@ -17,6 +17,23 @@ ON_ITS_WAY = "interval '1 minute'"
 # A source of links is read again after a day, and planning takes a moment.
 SOURCE_LASTS = "interval '25 hours'"
 
+
+def _number(run: str, marker: str) -> str:
+    """A marker as a number; NULL if it is none, which is for INGEST_001 to report."""
+    return (
+        f"CASE WHEN jsonb_typeof({run}nm -> '{marker}') = 'number' "
+        f"THEN ({run}nm ->> '{marker}')::numeric END"
+    )
+
+
+def _list(run: str, marker: str) -> str:
+    """A marker as a list; empty if it is none."""
+    return (
+        f"CASE WHEN jsonb_typeof({run}nm -> '{marker}') = 'array' "
+        f"THEN {run}nm -> '{marker}' ELSE '[]' END"
+    )
+
+
 RUNS = f"""
 WITH runs AS (
   SELECT r.id, r.trace_id, r.mode, r.outcome, r.evidence, r.evidence -> 'nm_ingest' AS nm,
@@ -116,7 +133,7 @@ DISCOVERY = f"""{RUNS}, chosen AS (
   SELECT s.run_id, s.name, d.crawled_at FROM source s
     JOIN messor.page_snapshots d ON d.page_id = s.page_id AND d.provider = 'import'
 ), told AS (
-  SELECT c.*, c.nm -> 'discoverySources' AS named,
+  SELECT c.*, {_list("c.", "discoverySources")} AS named,
          (SELECT min(l.read_at) FROM led l WHERE l.run_id = c.run_id) AS source_at,
          EXISTS (SELECT FROM source s JOIN messor.crawl_tasks t ON t.page_id = s.page_id
                   WHERE s.run_id = c.run_id AND s.name = 'homepage' AND t.refusal IS NOT NULL)
@@ -237,19 +254,20 @@ CACHING = f"""{RUNS}, earliest AS MATERIALIZED (
   UNION ALL
   SELECT run_id, max(trace_id), false, 'it counts fewer cache hits than its plan has'
     FROM planned GROUP BY run_id, nm
-  HAVING count(*) FILTER (WHERE cached) > coalesce((nm ->> 'cacheHits')::numeric, 0)
+  HAVING count(*) FILTER (WHERE cached) > coalesce({_number("", "cacheHits")}, 0)
 ){ANSWER}"""
 
 PROTECTION = f"""{RUNS}, met AS (
-  SELECT r.*, EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.outcome = 'blocked')
-              AS was_blocked
+  SELECT r.*, {_list("r.", "frictionSignals")} AS signals,
+         EXISTS (SELECT FROM fetches f WHERE f.run_id = r.id AND f.outcome = 'blocked')
+           AS was_blocked
     FROM runs r
 ), judged AS (
   SELECT r.id AS run_id, r.trace_id, r.outcome = 'blocked' AS is_special, CASE
     WHEN r.was_blocked AND r.outcome = 'success' THEN 'pages were blocked and it says success'
-    WHEN r.was_blocked AND jsonb_array_length(r.nm -> 'frictionSignals') = 0
+    WHEN r.was_blocked AND jsonb_array_length(r.signals) = 0
       THEN 'pages were blocked and it names no signal'
-    WHEN r.outcome = 'blocked' AND (r.nm ->> 'pagesUsed')::numeric > 0
+    WHEN r.outcome = 'blocked' AND {_number("r.", "pagesUsed")} > 0
       THEN 'it is blocked and used pages'
     WHEN r.outcome = 'blocked' AND NOT EXISTS (
            SELECT FROM messor.events e
@@ -262,7 +280,7 @@ PROTECTION = f"""{RUNS}, met AS (
     END AS fault
     FROM met r
    WHERE r.was_blocked OR r.outcome = 'blocked'
-      OR jsonb_array_length(coalesce(r.nm -> 'frictionSignals', '[]')) > 0
+      OR jsonb_array_length(r.signals) > 0
 ){ANSWER}"""
 
 # Decay and rounding cost a point and a half at most.
@@ -292,5 +310,5 @@ RISK = f"""{RUNS}, signals AS (
     FROM runs r CROSS JOIN LATERAL (
       SELECT max(messor.risk_at(g.score, g.occurred_at, r.completed_at)) AS score FROM signals g
        WHERE g.run_id = r.id AND g.host_id IN (SELECT f.host_id FROM fetches f WHERE f.run_id = r.id)) s
-   WHERE s.score - 1.5 > (r.nm ->> 'domainRiskScore')::numeric
+   WHERE s.score - 1.5 > {_number("r.", "domainRiskScore")}
 ){ANSWER}"""

@@ -19,6 +19,7 @@ from messor.api.responses import MaskedResponse
 from messor.api.routes import (
     candidates,
     changes,
+    corrections,
     decisions,
     discovery,
     domains,
@@ -72,6 +73,7 @@ ROUTERS = (
     exports.router,
     standing_exports.router,
     changes.router,
+    corrections.router,
     rules.router,
     ingestion.router,
     jobs.router,

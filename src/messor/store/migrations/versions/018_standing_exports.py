@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "017_standing_exports"
-down_revision = "016_watches"
+revision = "018_standing_exports"
+down_revision = "017_overrides"
 branch_labels = None
 depends_on = None
 

@@ -128,7 +128,9 @@ def _again(texts: Sequence[str]) -> bytes:
     counts = Counter(texts)
     found = bytearray(len(texts))
     if len(counts) < len(texts):
-        again = {text: (1, 2) if count < 4 else (3, 4) for text, count in counts.items() if count > 1}
+        again = {
+            text: (1, 2) if count < 4 else (3, 4) for text, count in counts.items() if count > 1
+        }
         seen: set[str] = set()
         for place in [place for place, text in enumerate(texts) if text in again]:
             text = texts[place]
@@ -147,14 +149,11 @@ def _neighbours(columns: Columns) -> Columns:
 
 def _places(sizes: list[int], headline: int | None) -> Columns:
     count = len(sizes) - 1
-    if headline is None:
-        after = _UNTITLED[:count]
-    else:
-        after = bytes(headline) + _TITLED[: count - headline]
+    after = _UNTITLED if headline is None else bytes(headline) + _TITLED
     return {
         "order": _steps(range(count + 1), count),
         "read": _steps(sizes, sizes[-1] + 1)[1:],
-        "headline": after,
+        "headline": after[:count],
         "first": _LENGTHS[:count],
         "last": _LENGTHS[count:0:-1],
         "length": _LENGTHS_TO_12[count : count + 1] * count,
@@ -285,7 +284,12 @@ class _Around(dict[_Kind, bytes]):
         self._inherit()
 
     def _inherit(self) -> None:
-        boxes, counts, inherited, changed = self._boxes, self._counts, self._inherited, self._changed
+        boxes, counts, inherited, changed = (
+            self._boxes,
+            self._counts,
+            self._inherited,
+            self._changed,
+        )
         tags, parents, repeats = boxes.tags, boxes.parents, self._repeats
         for box in sorted(set(parents).union(self.wide)):
             if box > 0 and counts[box]:
@@ -299,7 +303,7 @@ class _Around(dict[_Kind, bytes]):
                     )
                 inherited[box] = larger, depth + 1, state
 
-    def _changed(  # noqa: PLR0917 - called for most boxes
+    def _changed(
         self, state: _State, parent: int, tag: str, name: str | None, hints: int | None
     ) -> _State:
         """Return the state of a box: its parent's, changed by what is its own."""

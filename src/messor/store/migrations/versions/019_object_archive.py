@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "017_object_archive"
-down_revision = "016_watches"
+revision = "019_object_archive"
+down_revision = "018_standing_exports"
 branch_labels = None
 depends_on = None
 
@@ -34,7 +34,7 @@ def upgrade() -> None:
     op.execute(GARBAGE)
     op.execute(IMAGES)
     op.execute(SINGLE)
-    use_function("follow_segment", "017")
+    use_function("follow_segment", "019")
     op.execute(FOLLOW)
 
 

@@ -92,6 +92,10 @@ _GROUPS: Mapping[str, _Group] = {
             "started": "somebody asked for an export",
             "finished": "an export's file is complete",
             "downloaded": "somebody downloaded an export's file",
+            "delivered": "a standing export's file was delivered to its place",
+            "standing_added": "somebody made a standing export",
+            "standing_switched": "a standing export was switched on or off",
+            "standing_removed": "a standing export was removed",
             "cancelled": "an export was cancelled",
         }
     ),

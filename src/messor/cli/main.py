@@ -139,9 +139,7 @@ def _missing_simweb(name: str) -> click.Command:
         )
 
     settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(
-        name, callback=refuse, help=SUMMARIES[name], context_settings=settings
-    )
+    return click.Command(name, callback=refuse, help=SUMMARIES[name], context_settings=settings)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -63,7 +63,7 @@ class PageSnapshotTable(Base):
     language: Mapped[str | None]
     crawled_at: Mapped[utc]
     verdict: Mapped[str | None]  # NULL for a good one; blocked, empty, soft_404 …
-    signals: Mapped[json | None]  # reservations of rights that came with it
+    signals: Mapped[json | None]  # what the site said of its use then, as a list of statements
     # If the bytes are in another page's record, this page has a revisit record of its own.
     revisit_segment_id: Mapped[bigint | None]
     revisit_offset: Mapped[bigint | None]

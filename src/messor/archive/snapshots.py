@@ -134,7 +134,7 @@ class Snapshot:
     provider: str = "http"
     revisit: Place | None = None  # its own record, where the bytes are another page's
     verdict: str | None = None  # None for content that may represent the page
-    signals: str | None = None  # reservations of rights, as JSON
+    signals: str | None = None  # statements about its use, as JSON
 
 
 async def store(

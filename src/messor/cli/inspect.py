@@ -19,6 +19,8 @@ JSONL = click.option(
     "--jsonl", is_flag=True, help="Read one JSON object per line from stdin and print one per line."
 )
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @click.group()
 def inspect() -> None:
@@ -28,6 +30,7 @@ def inspect() -> None:
     Example:
       messor inspect url HTTP://Example.COM/a/../b#c
       messor inspect robots robots.txt https://example.com/private/
+      messor inspect rights https://example.com/ --robots robots.txt
       cat urls.jsonl | messor inspect url --jsonl
     """
 
@@ -140,6 +143,48 @@ def document(file: Path | None, address: str | None, content_type: str | None, j
     """
     given = {"body_b64": _encoded(file), "url": address, "content_type": content_type}
     _inspect("document", jsonl, given)
+
+
+@inspect.command()
+@click.argument("address", required=False)
+@click.option("--robots", "robots_txt", type=FILE, help="The site's robots.txt.")
+@click.option("--html", "markup", type=FILE, help="The page.")
+@click.option(
+    "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Response header; repeatable."
+)
+@click.option("--tdmrep", type=FILE, help="The site's /.well-known/tdmrep.json.")
+@click.option("--rsl", "licence", type=FILE, help="An RSL document that the site names.")
+@JSONL
+def rights(
+    address: str | None,
+    *,
+    robots_txt: Path | None,
+    markup: Path | None,
+    headers: tuple[str, ...],
+    tdmrep: Path | None,
+    licence: Path | None,
+    jsonl: bool,
+) -> None:
+    """Show what a site says about the use of a URL, and which statement decides.
+
+    AIPREF, Content-Signal, TDMRep, RSL and robots tags are read. The most restrictive statement wins,
+    silence is no permission, and what cannot be understood is unknown.
+
+    \b
+    Example:
+      messor inspect rights https://example.org/a --robots robots.txt --header "Content-Usage: train-ai=n"
+    """
+    files = {"robots_txt": robots_txt, "html": markup, "tdmrep": tdmrep, "rsl": licence}
+    given: dict[str, Any] = {
+        name: _read(file).decode("utf-8", "replace") for name, file in files.items() if file
+    }
+    told: dict[str, list[str]] = {}
+    for header in headers:
+        name, colon, value = header.partition(":")
+        if not colon:
+            raise UsageError(f"--header {header[:60]!r} is not of the form NAME:VALUE.")
+        told.setdefault(name.strip(), []).append(value.strip())
+    _inspect("rights", jsonl, {"url": address, "headers": told, **given})
 
 
 def _inspect(

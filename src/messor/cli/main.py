@@ -60,6 +60,7 @@ COMMANDS = {
     "records": "messor.cli.records:records",
     "relevance": "messor.cli.relevance:relevance",
     "replay": "messor.cli.extract:replay",
+    "rights": "messor.cli.rights:rights",
     "schedule": "messor.cli.schedule:schedule",
     "scores": "messor.cli.scores:scores",
     "scout": "messor.cli.scout:scout",

@@ -62,10 +62,11 @@ class Keeper:
         assert reading is not None
         directives = directives_of(fetched.raw_headers, reading, self._agent)
         robots = result.lane.robots_for(result.task.url)
-        if robots is not None and robots.file.signals:
+        if robots is not None and robots.file.usage:
             for signal, value in robots.file.signals.items():
                 if value == "no":
                     directives.reservations[f"content-signal:{signal}"] = "robots.txt"
+            directives.statements.extend(robots.file.usage.statements_of(result.task.url))
         objection = _objection(result, directives)
         if not read_result.verdict.may_replace:
             result.snapshot = self._snapshot(result, read_result, fetched.outcome)
@@ -145,8 +146,8 @@ class Keeper:
             previous_id=task.snapshot_id,
             provider=fetched.provider,
             verdict=verdict,
-            signals=_encode(directives.reservations).decode()
-            if directives and directives.reservations
+            signals=_encode([one._asdict() for one in directives.statements]).decode()
+            if directives and directives.statements
             else None,
         )
 

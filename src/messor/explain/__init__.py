@@ -1,4 +1,4 @@
 """Explanations: why something happened, and what the rules say. Nothing here fetches or stores."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("inspect", "robots_check", "why")
+PUBLIC: tuple[str, ...] = ("inspect", "rights", "robots_check", "why")

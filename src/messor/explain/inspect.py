@@ -25,8 +25,12 @@ from messor.settings import AllowedNetworks
 from messor.web import encodings, html, sitemaps
 from messor.web.document_formats import format_of
 from messor.web.robots import Robots
+from messor.web.robots_tags import directives_of
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import canonical, parse, resolve, url_hash
+from messor.web.usage import rsl, tdm
+from messor.web.usage.robots_txt import RobotsUsage
+from messor.web.usage.statement import Statement, decide_all
 
 Given = Mapping[str, Any]
 Found = dict[str, Any]
@@ -45,6 +49,33 @@ def inspect_robots(given: Given) -> Found:
     agent = _optional(given, "user_agent") or DEFAULT_AGENT
     found: Found = msgspec.to_builtins(robots.check(agent, _text(given, "url")))
     return found
+
+
+def inspect_rights(given: Given) -> Found:
+    """`{url, robots_txt, headers, html, tdmrep, rsl, user_agent}` → what they say about each use."""
+    address, agent = _text(given, "url"), _optional(given, "user_agent") or DEFAULT_AGENT
+    said: list[Statement] = []
+    if (robots_txt := _optional(given, "robots_txt")) is not None:
+        said += RobotsUsage(robots_txt.encode(), agent).statements_of(address)
+    if (tdmrep := _optional(given, "tdmrep")) is not None:
+        said += [one for one in [tdm.of_well_known(tdmrep.encode(), address)] if one is not None]
+    if (licence := _optional(given, "rsl")) is not None:
+        said += rsl.statements_of(licence.encode(), address, "RSL document")
+    markup = _optional(given, "html") or ""
+    reading = _reading(markup, address, [])
+    headers = [
+        (name.encode(), line.encode("latin-1", "replace"))
+        for name, value in _headers(given).items()
+        for line in value.split("\n")
+    ]
+    said += directives_of(headers, reading, agent).statements
+    return {
+        "statements": [one._asdict() for one in said],
+        "uses": {
+            one.use.value: {"answer": one.answer, "by": one.by._asdict() if one.by else None}
+            for one in decide_all(said)
+        },
+    }
 
 
 def inspect_url(given: Given) -> Found:
@@ -230,6 +261,7 @@ def _headers(given: Given) -> dict[str, str]:
 
 SUBJECTS: dict[str, Callable[[Given], Found]] = {
     "robots": inspect_robots,
+    "rights": inspect_rights,
     "url": inspect_url,
     "sitemap": inspect_sitemap,
     "encoding": inspect_encoding,

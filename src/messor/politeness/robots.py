@@ -16,8 +16,8 @@ import msgspec
 
 from messor.ledger.decisions import Decision, deferred, denied
 from messor.store.database import Connection, Database
-from messor.web.content_signals import content_signals
 from messor.web.robots import Robots, RobotsDecision
+from messor.web.usage.robots_txt import RobotsUsage
 
 SCHEMES = ("https", "http")
 FRESH_SECONDS = 24 * 3600.0  # how long a good response applies
@@ -84,6 +84,8 @@ SELECT id, verdict, reason, status_code, body, crawl_delay
 
 _encode = msgspec.json.Encoder().encode
 
+NOTHING_SAID = RobotsUsage(b"", "*")
+
 
 @dataclass(frozen=True, slots=True)
 class RobotsFile:
@@ -95,9 +97,12 @@ class RobotsFile:
     body: bytes
     rules: Robots | None
     crawl_delay: float | None
-    signals: dict[str, str] = field(
-        default_factory=dict
-    )  # Content-Signal lines that apply to this agent
+    usage: RobotsUsage = field(default_factory=lambda: NOTHING_SAID)  # for this agent
+
+    @property
+    def signals(self) -> dict[str, str]:
+        """Content-Signal lines."""
+        return self.usage.signals
 
     @classmethod
     def from_response(
@@ -110,7 +115,7 @@ class RobotsFile:
             delay = None if delay is None else min(delay, LONGEST_DELAY)
             # An error page in its place contains no rules; if it does, they apply.
             reason = "robots.txt is a web page" if rules.is_html else "robots.txt was read"
-            return cls("rules", reason, status, body, rules, delay, content_signals(body, agent))
+            return cls("rules", reason, status, body, rules, delay, RobotsUsage(body, agent))
         # A 304 to an unconditional request is not a response either.
         if status is None or status >= 500 or status in (304, 429):
             what = f"answered {status}"
@@ -221,7 +226,7 @@ class RobotsCache:
                     row["body"],
                     rules,
                     row["crawl_delay"],
-                    content_signals(row["body"], self._agent),
+                    RobotsUsage(row["body"], self._agent),
                 )
                 found[row["id"]] = self.put(row["id"], file)
         return found

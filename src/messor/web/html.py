@@ -65,6 +65,7 @@ class PageReading:
     noindex: bool = False
     nofollow: bool = False
     reservations: dict[str, str] = field(default_factory=dict)  # of rights, as written in the page
+    usage: list[tuple[str, str]] = field(default_factory=list)  # meta names that speak of use
     structured: dict[str, Any] = field(default_factory=dict)
     markdown: str = ""
     text_length: int = 0  # visible characters; of the markdown where there is enough
@@ -174,6 +175,7 @@ def _read_meta(meta: Element, reading: PageReading, agent: str) -> None:
     name = (meta.attr("name") or meta.attr("property") or meta.attr("http-equiv") or "").lower()
     if name in ("robots", agent):
         words = (meta.attr("content") or "").lower().replace(",", " ").split()
+        reading.usage.append(("robots", one_line(" ".join(words), 500)))
         reading.noindex |= "noindex" in words or "none" in words
         reading.nofollow |= "nofollow" in words or "none" in words
         for word in ("noai", "noimageai"):
@@ -181,6 +183,7 @@ def _read_meta(meta: Element, reading: PageReading, agent: str) -> None:
                 reading.reservations[word] = "meta robots"
     elif name in ("tdm-reservation", "tdm-policy"):
         value = one_line(meta.attr("content") or "", 500)
+        reading.usage.append((name, value))
         if value not in ("", "0"):
             reading.reservations[name] = value
     elif name == "description" or (name == "og:description" and not reading.description):

@@ -1,7 +1,8 @@
-"""A page's directives about storing it: robots tags and reservations, in headers and markup.
+"""A page's directives about storing and using it: robots tags and reservations, in headers and markup.
 
 X-Robots-Tag may be sent several times and may name an agent. Reservations are those of the TDM
-protocol and the `noai` words; policies on either are applied elsewhere.
+protocol and the `noai` words; policies on either are applied elsewhere. `statements` are everything
+that headers and markup say about use.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from messor.web.html import PageReading
+from messor.web.usage import aipref, content_signal, robots_words, tdm
+from messor.web.usage.statement import Statement
 
-_TELLING = frozenset({b"x-robots-tag", b"tdm-reservation", b"tdm-policy", b"content-signal"})
+_TELLING = frozenset(
+    {b"x-robots-tag", b"tdm-reservation", b"tdm-policy", b"content-signal", b"content-usage"}
+)
 _AI_WORDS = frozenset({"noai", "noimageai"})
 # Directives that take a value; any other "word:" names an agent.
 _WITH_VALUE = frozenset(
@@ -27,6 +32,7 @@ class PageDirectives(NamedTuple):
     noindex: str  # where it was found; empty when absent
     nofollow: bool
     reservations: dict[str, str]
+    statements: list[Statement]
 
 
 def has_directives(raw_headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -41,21 +47,46 @@ def directives_of(
     noindex = "meta robots" if reading.noindex else ""
     nofollow = reading.nofollow
     reservations = dict(reading.reservations)
+    told: dict[bytes, list[str]] = {}
     for raw_name, raw_value in raw_headers:
         name = raw_name.lower()
         if name not in _TELLING:
             continue
         value = raw_value.decode("latin-1").strip()
         if name != b"x-robots-tag":
-            if value not in ("", "0"):
+            told.setdefault(name, []).append(value)
+            if value not in ("", "0") and name != b"content-usage":
                 reservations[name.decode()] = value[:500]
             continue
         words = _words_for(value.lower(), agent.lower())
+        told.setdefault(name, []).extend(words)
         if not words.isdisjoint({"noindex", "none"}):
             noindex = noindex or "X-Robots-Tag"
         nofollow |= not words.isdisjoint({"nofollow", "none"})
         reservations.update(dict.fromkeys(words & _AI_WORDS, "X-Robots-Tag"))
-    return PageDirectives(noindex, nofollow, reservations)
+    return PageDirectives(noindex, nofollow, reservations, _statements(told, reading.usage))
+
+
+def _statements(told: dict[bytes, list[str]], metas: list[tuple[str, str]]) -> list[Statement]:
+    """What headers and markup say about use; a meta element of TDMRep counts before its header."""
+    if not told and not metas:
+        return []
+    found: list[Statement] = []
+    if usage := told.get(b"content-usage"):
+        found += aipref.statements_of(", ".join(usage), "header Content-Usage")
+    for value in told.get(b"content-signal", ()):
+        found += content_signal.statements_of(value, "header Content-Signal")
+    found += robots_words.statements_of(told.get(b"x-robots-tag", ()), "header X-Robots-Tag")
+    for name, content in metas:
+        if name == "robots":
+            found += robots_words.statements_of(content.split(), "meta robots")
+    reserved = [value for name, value in metas if name == "tdm-reservation"]
+    if reserved:
+        found += [tdm.statement_of(value, "meta tdm-reservation") for value in reserved]
+    else:
+        headers = told.get(b"tdm-reservation", ())
+        found += [tdm.statement_of(value, "header TDM-Reservation") for value in headers]
+    return found
 
 
 def _words_for(value: str, agent: str) -> set[str]:

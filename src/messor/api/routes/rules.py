@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep
 from messor.api.gate import GatedRoute, needs
-from messor.api.models.base import NO_NUL
+from messor.api.models.base import NO_NUL, DomainName
 from messor.api.models.operations import RobotsCheckIn, RobotsOut, WhyOut
-from messor.explain import robots_check, why
+from messor.explain import rights, robots_check, why
 from messor.explain.inspect import inspect_robots
+from messor.explain.rights import DomainRights, PageRights
 
 router = APIRouter(tags=["rules"], route_class=GatedRoute)
 
@@ -25,6 +26,20 @@ Agent = Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL
 async def explain(url: Address, database: DatabaseDep, context: ContextDep) -> WhyOut:
     """Explain the crawl decision for a URL: stored facts and current rules."""
     return WhyOut.model_validate(await why.explain(database, context.settings, url))
+
+
+@router.get("/rights")
+@needs(Act.READ)
+async def page_rights(url: Address, database: DatabaseDep, context: ContextDep) -> PageRights:
+    """Get what a site says about the use of a page, and which statement decides each use."""
+    return await rights.of_url(database, context.settings, url)
+
+
+@router.get("/domains/{domain}/rights")
+@needs(Act.READ)
+async def domain_rights(domain: DomainName, database: DatabaseDep) -> DomainRights:
+    """Get what a domain's pages say about their use, as they were fetched last."""
+    return await rights.of_domain(database, domain)
 
 
 @router.get("/robots")

@@ -13,6 +13,7 @@ import click
 from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
+from messor.cli.standing_exports import standing
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.exports import queries, requests
@@ -123,6 +124,7 @@ async def _perform(database: Database, wanted: NewExport, restart: bool) -> Expo
 
 for _noun in NOUNS.values():
     export.add_command(_command(_noun))
+export.add_command(standing)
 
 
 @export.command(name="list")
@@ -142,8 +144,14 @@ def list_exports(**given: Any) -> None:
 def _row(found: Export) -> tuple[Any, ...]:
     return (
         found.id, found.noun, found.format, found.state, found.rows, found.requested_by,
-        found.created_at, found.target or "in the data folder",
+        found.created_at, found.target or _place(found),
     )  # fmt: skip
+
+
+def _place(found: Export) -> str:
+    if found.place is None:
+        return "in the data folder"
+    return f"{found.place}: {found.delivered_as or 'not delivered yet'}"
 
 
 @export.command()

@@ -7,7 +7,7 @@ from typing import Any
 
 from messor.core.ids import new_id
 from messor.insight.search_server import indexes, jobs
-from messor.insight.search_server.mapping import key_of
+from messor.insight.search_server.layout import key_of
 from messor.jobs.handlers import Handlers
 from messor.jobs.jobs import Job
 from messor.schedule.standard import standard_registry

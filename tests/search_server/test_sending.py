@@ -10,14 +10,14 @@ import pytest
 from messor.core import clock
 from messor.errors import ConflictError, UsageError
 from messor.insight.full_text import FullText
-from messor.insight.search_server import drift, indexes, mapping, outbox, rebuild
+from messor.insight.search_server import drift, indexes, layout, outbox, rebuild
 from messor.insight.search_server.client import (
     SearchServer,
     SearchServerDownError,
     SearchServerRefusedError,
 )
 from messor.insight.search_server.documents import Document, documents_of
-from messor.insight.search_server.mapping import index_body, key_of, parts_of
+from messor.insight.search_server.layout import index_body, key_of, parts_of
 from messor.store.database import Database
 from tests.insight.making import Site, make_site
 from tests.search_server.matching import Stored
@@ -68,7 +68,7 @@ async def stage(database: Database, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
 
 def test_the_mapping_is_the_specification_s() -> None:
     properties = index_body()["mappings"]["properties"]
-    assert {name: properties[name] for name in mapping.PRODUCTS} == {
+    assert {name: properties[name] for name in layout.PRODUCTS} == {
         "product_id": {"type": "integer"},
         "product_name": {"type": "text", "analyzer": "standard"},
         "description": {"type": "text", "analyzer": "standard"},
@@ -117,7 +117,7 @@ async def test_products_are_found_by_their_alias_with_the_fields_of_the_specific
     assert len(said["hits"]["hits"]) == 1  # pages are not products
     (name,) = stage.stand_in.aliases["products"]
     source = stage.stand_in.indexes[name].written[key_of(page[0], record)].source
-    assert {field: source[field] for field in mapping.PRODUCTS} == {
+    assert {field: source[field] for field in layout.PRODUCTS} == {
         "product_id": product, "product_name": "Copper kettle", "description": "Boils water",
         "brand": "Acme", "category": "Kitchen", "domain_name": "a.test",
         "created_at": "2026-11-01T10:00:00Z",
@@ -175,12 +175,25 @@ async def test_a_transaction_from_before_the_rebuild_is_not_lost(stage: Stage) -
         building = asyncio.create_task(rebuild.rebuild(stage.database, stage.server))
         while not stage.stand_in.indexes:  # noqa: ASYNC110 - what the other side has done
             await asyncio.sleep(0.01)
+        await asyncio.wait([building], timeout=1)  # it waits for this transaction
     await building
     (name,) = stage.stand_in.aliases["messor"]
     assert (
         stage.stand_in.indexes[name].written[key_of(page, None)].source["text"]["english"]["title"]
         == "early"
     )
+
+
+async def test_what_is_written_while_an_index_is_filled_is_there_before_it_is_live(
+    stage: Stage,
+) -> None:
+    """An earlier run filled it and was killed; the documents were written since."""
+    name = await indexes.register(stage.database, "messor-00000000000000000001")
+    await stage.pages(3)
+    await index(stage.database)
+    await indexes.note_filled(stage.database, name, 1000)
+    assert (await rebuild.rebuild(stage.database, stage.server)).name == name
+    assert stage.held == await stage.wanted()
 
 
 async def test_an_interrupted_rebuild_continues(

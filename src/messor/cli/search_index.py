@@ -15,7 +15,7 @@ from messor.insight.search_server.client import SearchServer, SearchServerSettin
 from messor.insight.search_server.drift import NAMED, Drift
 from messor.insight.search_server.indexes import IndexStatus
 from messor.insight.search_server.jobs import require_server
-from messor.insight.search_server.mapping import key_of
+from messor.insight.search_server.layout import key_of
 from messor.insight.search_server.rebuild import Rebuilt
 from messor.settings import Settings
 from messor.store.database import Database

@@ -6,6 +6,6 @@ PUBLIC: tuple[str, ...] = (
     "relevance.guess", "relevance.queries", "relevance.review", "relevance.store",
     "relevance.topics", "reweigh", "score_queries", "scores", "scoring", "search",
     "search_server.client", "search_server.drift", "search_server.indexes", "search_server.jobs",
-    "search_server.mapping", "search_server.rebuild", "trends",
+    "search_server.layout", "search_server.rebuild", "trends",
     "visibility",
 )  # fmt: skip

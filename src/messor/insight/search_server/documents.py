@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from messor.insight.search_server.mapping import key_of
+from messor.insight.search_server.layout import key_of
 from messor.rights.release import Purpose, release
 from messor.store.database import Connection, Database
 

@@ -14,7 +14,7 @@ from messor.errors import NotFoundError
 from messor.insight.search_server import indexes
 from messor.insight.search_server.client import SearchServer
 from messor.insight.search_server.documents import FINGERPRINTS, STANDING, Key
-from messor.insight.search_server.mapping import key_of, parts_of
+from messor.insight.search_server.layout import key_of, parts_of
 from messor.store.database import Connection, Database
 
 BATCH = 1000

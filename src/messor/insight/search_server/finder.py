@@ -29,7 +29,7 @@ from messor.insight.search_server.client import (
     SearchServerDownError,
     SearchServerRefusedError,
 )
-from messor.insight.search_server.mapping import parts_of
+from messor.insight.search_server.layout import parts_of
 from messor.insight.search_server.query import facets_body, found_body
 from messor.store.database import Connection, Database
 

@@ -20,7 +20,7 @@ from messor.insight.search_server.client import (
     encode,
 )
 from messor.insight.search_server.documents import Document, Key, documents_of
-from messor.insight.search_server.mapping import key_of
+from messor.insight.search_server.layout import key_of
 from messor.store.database import Database
 
 BATCH = 500

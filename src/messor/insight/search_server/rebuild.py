@@ -17,7 +17,7 @@ from messor.errors import ConflictError
 from messor.insight.search_server import indexes, outbox
 from messor.insight.search_server.client import SearchServer, SearchServerRefusedError
 from messor.insight.search_server.documents import documents_after
-from messor.insight.search_server.mapping import index_body
+from messor.insight.search_server.layout import index_body
 from messor.store.database import Database
 
 BARRIER_SECONDS = 0.2

@@ -189,7 +189,7 @@ class SearchResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultPosition:
     """Where a page of results ended, in the order of who answered."""
 
     rank: float
@@ -228,7 +228,7 @@ async def search(
     if len(rows) <= limit:
         return SearchResults(hits, None)
     row = rows[limit - 1]
-    return SearchResults(hits, sealed(Place(row["rank"], row["id"]), question, filters))
+    return SearchResults(hits, sealed(ResultPosition(row["rank"], row["id"]), question, filters))
 
 
 async def facets(
@@ -292,7 +292,7 @@ def _stamp(question: SearchQuery, filters: SearchFilters) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def sealed(place: Place, question: SearchQuery, filters: SearchFilters) -> str:
+def sealed(place: ResultPosition, question: SearchQuery, filters: SearchFilters) -> str:
     """The cursor of a place."""
     raw = msgspec.json.encode(
         [place.rank, place.last, place.answered_by, _stamp(question, filters)]
@@ -300,7 +300,7 @@ def sealed(place: Place, question: SearchQuery, filters: SearchFilters) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def opened(cursor: str, typed: str, filters: SearchFilters) -> Place:
+def opened(cursor: str, typed: str, filters: SearchFilters) -> ResultPosition:
     """The place of a cursor; raises if it is not one of this query."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
@@ -311,4 +311,4 @@ def opened(cursor: str, typed: str, filters: SearchFilters) -> Place:
         raise UsageError("This cursor belongs to another query: start from the first page.")
     if not (0 <= last < 2**63 and 0 <= rank < 1e30):
         raise UsageError("Invalid cursor: use the one returned with the previous page.")
-    return Place(rank, last, who)
+    return ResultPosition(rank, last, who)

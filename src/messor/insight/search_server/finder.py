@@ -17,7 +17,7 @@ from messor.insight.search import (
     USED_CONFIGS,
     VALUES,
     Facets,
-    Place,
+    ResultPosition,
     SearchFilters,
     SearchResults,
     price_range,
@@ -46,7 +46,7 @@ async def search(
     typed: str,
     filters: SearchFilters,
     *,
-    after: Place | None,
+    after: ResultPosition | None,
     limit: int,
 ) -> SearchResults:
     """A page of the best matches after a place of this server's."""
@@ -63,7 +63,7 @@ async def search(
     if len(found) <= limit:
         return SearchResults(hits, None, ANSWERED_BY)
     score, number = found[limit - 1]["sort"]
-    following = sealed(Place(score, number, ANSWERED_BY), question, filters)
+    following = sealed(ResultPosition(score, number, ANSWERED_BY), question, filters)
     return SearchResults(hits, following, ANSWERED_BY)
 
 

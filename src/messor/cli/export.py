@@ -79,7 +79,7 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
     as_json, restart = given.pop("as_json"), given.pop("restart")
     wanted = _wanted(noun, given)
     wanted.checked()
-    done = run(with_database(lambda database: _perform(database, wanted, restart)))
+    done = run(with_database(lambda database: perform(database, wanted, restart=restart)))
     end_line()
     if as_json:
         print_json(done)
@@ -92,8 +92,7 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
 
 def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
     target: Path = given.pop("target").absolute()
-    if not os.access(target.parent, os.W_OK):
-        raise UsageError(f"{target.parent} is not a folder that can be written to.")
+    _require_folder(target)
     format_, columns = given.pop("format_"), given.pop("columns")
     bom, since = given.pop("bom"), given.pop("since")
     audit = {"with_audit": True} if "with_audit" in noun.listing.filters.model_fields else {}
@@ -109,7 +108,21 @@ def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
     )
 
 
-async def _perform(database: Database, wanted: NewExport, restart: bool) -> Export:
+def records_of(domain: str, target: Path) -> NewExport:
+    """An export of a domain's records to a file that can be written."""
+    _require_folder(target)
+    wanted = NewExport("records", format_by_suffix(target).name, {"domain": domain}, target=target)
+    wanted.checked()
+    return wanted
+
+
+def _require_folder(target: Path) -> None:
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(f"{target.parent} is not a folder that can be written to.")
+
+
+async def perform(database: Database, wanted: NewExport, *, restart: bool) -> Export:
+    """Export to a file, continuing an interrupted export of the same unless `restart` is given."""
     begun = None if restart else await requests.unfinished(database, wanted)
     if begun is None:
         async with database.transaction() as connection:

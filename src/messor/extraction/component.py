@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from messor.ai.model import Model
 from messor.ai.options import model_settings
+from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
 from messor.extraction.extract import Extractor, Tally
 from messor.extraction.model_jobs import ModelJobs
@@ -42,7 +43,7 @@ class ExtractionComponent:
         progress: Callable[[Tally], None] | None = None,
         space: Space | None = None,
     ) -> None:
-        archive = settings.data_dir / "archive"
+        archive = Archive.of(settings)
         self.heartbeat = Heartbeat(HANG_SECONDS)
         found = model_settings(settings)
         self._model = None if found is None else Model(found, session.database)

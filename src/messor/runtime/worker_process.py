@@ -21,7 +21,7 @@ from messor.jobs.broker.options import options_of
 from messor.jobs.handlers import Handlers, Register, handlers_for
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.mail import deliver as mail_delivery
-from messor.ops import audit_job
+from messor.ops import archive_job, audit_job
 from messor.ops.webhooks import deliver
 from messor.runtime.components import WatchedComponents
 from messor.runtime.ends import Ceiling, Lifeline, stopping_on_signals
@@ -68,6 +68,7 @@ def register_search_server(handlers: Handlers, settings: Settings, database: Dat
 
 
 ROOMS: tuple[Register, ...] = (
+    archive_job.register,
     audit_job.register,
     export_job.register,
     register_flags,

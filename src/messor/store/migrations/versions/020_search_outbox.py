@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "019_search_outbox"
-down_revision = "018_standing_exports"
+revision = "020_search_outbox"
+down_revision = "019_object_archive"
 branch_labels = None
 depends_on = None
 
@@ -46,7 +46,7 @@ def upgrade() -> None:
     op.execute(OUTBOX)
     op.execute("CREATE INDEX search_outbox_order ON messor.search_outbox (tx, id)")
     op.execute("CREATE INDEX search_outbox_document ON messor.search_outbox (page, record)")
-    use_function("note_search", "019")
+    use_function("note_search", "020")
     for name, moment, rows in TRIGGERS:
         op.execute(
             f"CREATE TRIGGER {name} AFTER {moment} ON messor.search_documents REFERENCING {rows}"

@@ -54,6 +54,7 @@ PLACES = {
     "record changes": Place(
         "/records/{record_id}/changes", "records changes", None, ("record_id",)
     ),
+    "corrections": Place("/corrections", "corrections list", "/corrections"),
     "pages": Place("/pages", "pages", "/domains/shop.example/pages", owner=("domain",)),
     "snapshots": Place("/pages/{page_id}/snapshots", "snapshots", None, ("page_id",)),
     "fetches": Place("/fetches", "fetches", "/domains/shop.example/fetches", owner=("domain",)),

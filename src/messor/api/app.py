@@ -19,6 +19,7 @@ from messor.api.responses import MaskedResponse
 from messor.api.routes import (
     candidates,
     changes,
+    corrections,
     decisions,
     discovery,
     domains,
@@ -70,6 +71,7 @@ ROUTERS = (
     events.router,
     exports.router,
     changes.router,
+    corrections.router,
     rules.router,
     ingestion.router,
     jobs.router,

@@ -43,7 +43,7 @@ from messor.ledger.errors import Category, LoggedError
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 from messor.parsers.registry import UnknownParserError
-from messor.records import corrections, image_rows, listed_rows, product_rows, store
+from messor.records import image_rows, listed_rows, product_rows, rankings, store
 from messor.records.changes import Sighting
 from messor.records.image_rows import FoundImage
 from messor.records.store import StoredOutcome
@@ -207,7 +207,7 @@ class Extractor:
             if not rows:
                 return
             shadows = await Shadows.now(connection)
-            batch = await self._read(rows, await corrections.in_force(connection), shadows)
+            batch = await self._read(rows, await rankings.in_force(connection), shadows)
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
             prices += await listed_rows.store(connection, outcomes)

@@ -190,7 +190,9 @@ _GROUPS: Mapping[str, _Group] = {
         {
             "changed": "a record changed or returned",
             "removed": "a record is no longer on its page",
-            "corrected": "a person corrected a record",
+            "corrected": "a person corrected a record, or confirmed a field",
+            "correction_withdrawn": "a correction was withdrawn; the page's own value is back",
+            "correction_lapsed": "a page changed a field that a person had corrected; its value holds",
         },
         page_urls=("url", "found", "correct"),
     ),

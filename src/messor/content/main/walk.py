@@ -122,10 +122,8 @@ class _Walk:
         """Visit all nodes without recursion, so that depth uses no stack."""
         role_of, names, declared = self._roles.get, self._names, self._declared
         within, reading, end_block = self._within, self._items.reading, self._end_block
-        boxes, texts = self._boxes, self._texts
-        tags, parents, ends = boxes.tags, boxes.parents, boxes.ends
-        images = self.layout.images
-        pieces = self._pieces
+        boxes, texts, images = self._boxes, self._texts, self.layout.images
+        tags, parents, ends, pieces = boxes.tags, boxes.parents, boxes.ends, self._pieces
         box, kind = 0, ""
         nodes: Iterator[Any] = iter([root]) if isinstance(root, Element) else iter(root)
         above: list[tuple[Iterator[Any], int, str]] = []
@@ -138,12 +136,12 @@ class _Walk:
                     tag = node.tag
                     role, made, hints = role_of(tag) or (_CUSTOM if "-" in tag else _PLAIN)
                     if role <= _BREAKS:
-                        if role == _BREAKS and pieces:
+                        if role == _IMAGE:
+                            images.append((len(texts) + bool(pieces), box, node))
+                        elif role == _BREAKS and pieces:
                             pieces = self._break(box, kind)
                             if len(texts) >= MAX_BLOCKS:
                                 break
-                        elif role == _IMAGE:
-                            images.append((len(texts) + (1 if pieces else 0), box, node))
                         continue
                     if role == _INLINE:
                         hints = names[node.attr("class")]

@@ -15,8 +15,10 @@ from messor import __version__
 from messor.archive.segments import SegmentWriter
 from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log_ids, room_logger
+from messor.core.metrics import Metrics
 from messor.crawl.address_slots import AddressSlots
 from messor.crawl.batch import FlushBatch
+from messor.crawl.counting import count_committed
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker, bury_dead
 from messor.crawl.flush import Flusher
 from messor.crawl.flush_queue import FlushQueue
@@ -89,7 +91,9 @@ class WorkerSession:
         errand: WorkScope = EVERYTHING,
         space: Space,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics,
     ) -> None:
+        self._metrics = metrics
         self._heartbeat = heartbeat or Heartbeat()
         self._scope = errand
         self._settings = settings
@@ -151,6 +155,7 @@ class WorkerSession:
             paid_calls=PaidCalls(database, router.paid),
             crash_marker=self._crash_marker,
             agent=agent,
+            metrics=metrics,
         )
 
     @property
@@ -215,7 +220,8 @@ class WorkerSession:
                     if self._claim_uncertain:
                         await lanes.disown(self._database, self._lease, self._started)
                         self._claim_uncertain = False
-                    claimed = await self._claim(wanted)
+                    with self._metrics.stage("claim"):
+                        claimed = await self._claim(wanted)
                 except LOST_CONNECTION + TRY_AGAIN:
                     self._claim_uncertain = True
                     await asyncio.sleep(POLL_SECONDS)
@@ -266,6 +272,7 @@ class WorkerSession:
                 work = [task for task in work if task.kind == KIND]
             visit = asyncio.create_task(self._visit(lane, work))
             self._visits[visit] = lane
+            self._metrics.visits.set(len(self._visits))
             self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)
         return len(claimed)
@@ -301,6 +308,7 @@ class WorkerSession:
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)
+        self._metrics.visits.set(len(self._visits))
         del self._seconds_of[visit]
         self._flush_queue.hurry_if_idle(len(self._visits))
         if not visit.cancelled() and (error := visit.exception()) is not None:
@@ -415,7 +423,8 @@ class WorkerSession:
         while True:
             self._heartbeat.beat(FLUSHING)
             try:
-                return await self._flusher.flush(batch)
+                with self._metrics.stage("flush"):
+                    return await self._flusher.flush(batch)
             except LOST_CONNECTION:
                 self._pause_visits()
                 await self._repair()
@@ -445,6 +454,7 @@ class WorkerSession:
         self._flush_queue.closed = set(closed)
         for result in batch.results:
             self._outcomes[result.outcome] += 1
+        count_committed(self._metrics, batch)
         for waiter in batch.waiting:
             if not waiter.done():
                 waiter.set_result(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import asyncpg
@@ -42,7 +43,6 @@ CHECKS = [
     response_schema_conformance,
     response_headers_conformance,
 ]
-EXAMPLES = 60 if os.environ.get("WIDE") else 3  # per route
 # A stream has no end to wait for; each has tests of its own.
 STREAMS = {"/api/v1/events/stream", "/api/v1/changes/stream"}
 OPERATIONS = [
@@ -51,6 +51,7 @@ OPERATIONS = [
     if path not in STREAMS
     for method in operations
 ]
+LABEL = attrgetter("label")
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +87,23 @@ def test_it_is_openapi_3_1_and_complete() -> None:
 
 # What is sent is thought of when the test runs: Schemathesis' own decorator does it for all routes
 # in every process that collects tests, which takes longer than most suites.
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: str(operation.label))
+@pytest.mark.parametrize("operation", OPERATIONS, ids=LABEL)
 def test_every_answer_is_as_documented(
     operation: APIOperation[Any, Any, Any, Any], served: Served
+) -> None:
+    send_cases(operation, served, examples=3)
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("operation", OPERATIONS, ids=LABEL)
+def test_every_answer_to_many_requests_is_as_documented(
+    operation: APIOperation[Any, Any, Any, Any], served: Served
+) -> None:
+    send_cases(operation, served, examples=20)
+
+
+def send_cases(
+    operation: APIOperation[Any, Any, Any, Any], served: Served, *, examples: int
 ) -> None:
     # Of an ingestion a submitter is told that it needs approval: nobody works on it here.
     role = Role.SUBMITTER if operation.path.endswith("/ingest") else Role.ADMIN
@@ -96,7 +111,7 @@ def test_every_answer_is_as_documented(
     kept = served.session(role)
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,

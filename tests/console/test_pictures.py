@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Browser, Page
 
 from messor.access.members import Member
@@ -62,6 +63,7 @@ SELECT t.page_id FROM messor.crawl_tasks t JOIN messor.pages p ON p.id = t.page_
 """
 
 
+@pytest.mark.wide
 async def test_pictures(
     chromium: Browser,
     serve: Serve,

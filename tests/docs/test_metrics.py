@@ -23,14 +23,16 @@ def of_process() -> list[str]:
         for family in collector.collect():
             name = f"{family.name}_total" if family.type == "counter" else family.name
             meaning = family.documentation.rstrip(".")
-            rows.append(f"| `{name}` | {family.type} | {labels or '–'} | {meaning} |")
+            rows.append(f"| `{name}` | {family.type} | {labels or 'none'} | {meaning} |")
     return rows
 
 
 def of_installation() -> list[str]:
     figures = [(each.name, each.labels, each.meaning) for each in FIGURES]
     figures.append((BUDGET, ("provider",), BUDGET_MEANING))
-    return [f"| `{name}` | {', '.join(labels) or '–'} | {text} |" for name, labels, text in figures]
+    return [
+        f"| `{name}` | {', '.join(labels) or 'none'} | {text} |" for name, labels, text in figures
+    ]
 
 
 def test_the_page_lists_the_metrics_of_the_code() -> None:

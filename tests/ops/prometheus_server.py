@@ -66,6 +66,17 @@ class PrometheusServer:
         return True
 
 
+def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    words = [
+        "prometheus",
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'tsdb'}",
+        f"--web.listen-address=127.0.0.1:{port}",
+    ]
+    with (folder / "prometheus.log").open("w") as log:
+        return subprocess.Popen(words, stdout=log, stderr=log)
+
+
 @asynccontextmanager
 async def prometheus(folder: Path, target: str) -> AsyncIterator[PrometheusServer]:
     """Prometheus with our configuration and rules, in a hurry: a second for everything."""
@@ -76,17 +87,7 @@ async def prometheus(folder: Path, target: str) -> AsyncIterator[PrometheusServe
     hasty = re.sub(r"^( +)for: .*$", r"\1for: 0s", RULES.read_text(), flags=re.MULTILINE)
     (folder / "messor.rules.yml").write_text(hasty)
     port = free_port()
-    with (folder / "prometheus.log").open("w") as log:
-        process = subprocess.Popen(
-            [
-                "prometheus",
-                f"--config.file={folder / 'prometheus.yml'}",
-                f"--storage.tsdb.path={folder / 'tsdb'}",
-                f"--web.listen-address=127.0.0.1:{port}",
-            ],
-            stdout=log,
-            stderr=log,
-        )
+    process = _start(folder, port)
     try:
         yield PrometheusServer(port)
     finally:

@@ -18,7 +18,6 @@ from messor.core.logs import log_ids, room_logger
 from messor.core.metrics import Metrics
 from messor.crawl.address_slots import AddressSlots
 from messor.crawl.batch import FlushBatch
-from messor.crawl.counting import count_committed
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker, bury_dead
 from messor.crawl.flush import Flusher
 from messor.crawl.flush_queue import FlushQueue
@@ -31,6 +30,7 @@ from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
 from messor.crawl.sitemaps import SitemapTaskReader
+from messor.crawl.tally import count_committed
 from messor.crawl.visit import Visit, Visitor
 from messor.errors import UnavailableError
 from messor.fetch.http import HttpFetcher
@@ -103,17 +103,15 @@ class WorkerSession:
         self._stop = stop
         self._repair = repair
         self._space = space
-        # One flush at a time: their numbers and bytes must be written in order.
-        self._flushing = asyncio.Lock()
+        self._flushing = asyncio.Lock()  # numbers and bytes of flushes are written in order
         self._uncommitted: FlushBatch | None = None  # taken from the flush queue, not committed yet
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._seconds_of: Counter[asyncio.Task[None]] = Counter()  # how long each visit has run
         self._changed = asyncio.Event()
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has started, by host
         self._share = FairShare(database, settings.concurrency)
-        self._claim_uncertain = (
-            False  # a claim's response was lost: we may hold lanes without knowing
-        )
+        # A claim's response was lost: we may hold lanes without knowing.
+        self._claim_uncertain = False
         self._archive = SegmentWriter(
             settings.data_dir / "archive",
             database,
@@ -137,8 +135,7 @@ class WorkerSession:
         self._blamed = BlamedDomains(self._markers_folder)
         self._pool = pool
         self._guard = fetcher.guard
-        terms = TermsFetcher(fetcher, pool)
-        agent = settings.agent_token
+        terms, agent = TermsFetcher(fetcher, pool), settings.agent_token
         link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
         self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)
         self._visitor = Visitor(

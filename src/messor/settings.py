@@ -322,6 +322,11 @@ class Settings(BaseSettings):
     )
     images_per_page: int = Field(default=8, ge=1, le=100, description="Maximum images per product")
 
+    export_places: dict[str, str] = Field(
+        default_factory=dict,
+        description='Folders for standing exports by name, such as {"lake": "/srv/lake"}',
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0: forever"
     )

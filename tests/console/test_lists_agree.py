@@ -54,6 +54,7 @@ PLACES = {
     "record changes": Place(
         "/records/{record_id}/changes", "records changes", None, ("record_id",)
     ),
+    "corrections": Place("/corrections", "corrections list", "/corrections"),
     "pages": Place("/pages", "pages", "/domains/shop.example/pages", owner=("domain",)),
     "snapshots": Place("/pages/{page_id}/snapshots", "snapshots", None, ("page_id",)),
     "fetches": Place("/fetches", "fetches", "/domains/shop.example/fetches", owner=("domain",)),
@@ -75,6 +76,7 @@ PLACES = {
     "jobs": Place("/jobs", "jobs list", "/jobs"),
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
+    "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
     "changes": Place("/changes", "changes", "/changes", more=("wait",), most=MAX_BATCH),
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),

@@ -1,4 +1,4 @@
-"""`messor corrections`: correct field values of records and learn rankings from them."""
+"""`messor corrections`: correct field values of records, and learn rankings from that."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Any
 
 import click
 
+from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.extraction.learn_corrections import Taught, teach
 from messor.records import corrections as store
-from messor.records.corrections import Correction, measured_as_json
+from messor.records import rankings as rankings_store
+from messor.records.correction_queries import CORRECTIONS, Correction
+from messor.records.rankings import measured_as_json
 from messor.settings import Settings
+from messor.store.database import Connection
 from messor.store.session import open_session
 
 
@@ -34,56 +38,91 @@ def corrections() -> None:
 @click.argument("record", type=click.IntRange(1))
 @click.argument("field")
 @click.argument("value", required=False)
-@click.option("--confirm", is_flag=True, help="Confirm that the extracted value is correct.")
+@click.option("--confirm", is_flag=True, help="Confirm that the page's own value is correct.")
 @click.option("--none", "is_none", is_flag=True, help="The page does not state the field.")
+@click.option("--reason", help="Why; shown beside the value.")
 @json_option
 def add(
-    record: int, field: str, value: str | None, *, confirm: bool, is_none: bool, as_json: bool
+    record: int,
+    field: str,
+    value: str | None,
+    *,
+    confirm: bool,
+    is_none: bool,
+    reason: str | None,
+    as_json: bool,
 ) -> None:
-    """Correct or confirm FIELD of a product RECORD.
+    """Correct or confirm FIELD of a RECORD.
 
-    The record itself is not changed; `messor corrections learn` uses the correction.
+    The value is shown at once in records, products, lists and exports, beside the page's own words. It stays
+    until the page itself changes. Write it as on the page, or as JSON.
 
     \b
     Example:
-      messor corrections add 4711 price 19.90
+      messor corrections add 4711 price 19.90 --reason "the page shows the price without tax"
       messor corrections add 4711 brand --confirm
       messor corrections add 4711 sku --none
     """
     if (value is not None) + confirm + is_none != 1:
         raise UsageError("Give exactly one of VALUE, --confirm and --none.")
-    correction = run(_add(record, field, value, confirm=confirm))
+
+    async def act(connection: Connection) -> Correction:
+        if confirm:
+            return await store.confirm(connection, record, field, actor=LOCAL_ADMIN, reason=reason)
+        return await store.correct(
+            connection, record, field, value, actor=LOCAL_ADMIN, reason=reason
+        )
+
+    made = run(transact(act))
     if as_json:
-        print_json(asdict(correction))
+        print_json(asdict(made))
+    elif made.state == "lesson":
+        say(f"Confirmed: {field} of record {record} is {made.correct}, as the page states.")
     else:
-        correct = correction.correct or "not stated on the page"
-        say(f"Correction saved: {field} of record {record} is {correct}.")
+        correct = made.correct or "not stated on the page"
+        say(f"Correction {made.id} is in force: {field} of record {record} is {correct}.")
+
+
+@corrections.command()
+@click.argument("correction", type=click.IntRange(1))
+@json_option
+def withdraw(correction: int, as_json: bool) -> None:
+    """Withdraw a CORRECTION in force: the page's own value is shown again.
+
+    \b
+    Example:
+      messor corrections withdraw 12
+    """
+    made = run(
+        transact(lambda connection: store.withdraw(connection, correction, actor=LOCAL_ADMIN))
+    )
+    if as_json:
+        print_json(asdict(made))
+    else:
+        own = "not stated" if made.found is None else made.found
+        say(f"Withdrawn: {made.field} of record {made.record_id} is {own} again.")
 
 
 @corrections.command("list")
-@click.option("--record", type=click.IntRange(1), help="Only corrections of this record.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 100_000),
-              help="Maximum number of rows.")  # fmt: skip
-@json_option
-def list_(record: int | None, limit: int, as_json: bool) -> None:
+@list_options(CORRECTIONS)
+def list_(**given: Any) -> None:
     """List corrections, newest first.
 
     \b
     Example:
-      messor corrections list --record 4711
+      messor corrections list --state in_force
+      messor corrections list --record-id 4711
     """
-    found = run(_list(record, limit))
-    if as_json:
-        print_json([asdict(one) for one in found])
-    elif not found:
-        say("No corrections yet. Add one: messor corrections add RECORD FIELD VALUE")
-    else:
-        head = ("record", "domain", "field", "found", "correct", "by")
-        rows = [
-            (one.record_id, one.domain, one.field, one.found, one.correct, one.corrected_by)
-            for one in found
-        ]
-        print_table(head, rows)
+    show_list(
+        CORRECTIONS,
+        given,
+        ("id", "record", "domain", "field", "page states", "correct", "state", "by", "reason"),
+        lambda one: (
+            one.id, one.record_id, one.domain, one.field, one.found, one.correct, one.state,
+            one.corrected_by, one.reason,
+        ),
+        empty="No corrections match. Add one: messor corrections add RECORD FIELD VALUE",
+    )  # fmt: skip
 
 
 @corrections.command()
@@ -120,7 +159,7 @@ def rankings(as_json: bool) -> None:
     Example:
       messor corrections rankings
     """
-    found = run(with_database(store.versions))
+    found = run(with_database(rankings_store.versions))
     if as_json:
         print_json(found)
         return
@@ -147,7 +186,7 @@ def use(version: str, as_json: bool) -> None:
     if version != "default" and not version.isdecimal():
         raise UsageError(f"{version[:40]!r} is not a version; give a number or `default`.")
     number = None if version == "default" else int(version)
-    run(transact(lambda connection: store.use(connection, number, actor=LOCAL_ADMIN)))
+    run(transact(lambda connection: rankings_store.use(connection, number, actor=LOCAL_ADMIN)))
     if as_json:
         print_json({"in_force": number})
     else:
@@ -172,22 +211,6 @@ def _as_json(taught: Taught) -> dict[str, Any]:
         "version": taught.version,
         "measured": measured,
     }
-
-
-async def _add(record: int, field: str, value: str | None, *, confirm: bool) -> Correction:
-    async with open_session(Settings(), pool_size=1) as session:
-        async with session.database.transaction() as connection:
-            if confirm:
-                await store.confirm(connection, record, field, actor=LOCAL_ADMIN)
-            else:
-                await store.correct(connection, record, field, value, actor=LOCAL_ADMIN)
-        found = await store.listing(session.database, record_id=record, limit=1_000)
-        return next(one for one in found if one.field == field)
-
-
-async def _list(record: int | None, limit: int) -> list[Correction]:
-    async with open_session(Settings(), pool_size=1) as session:
-        return await store.listing(session.database, record_id=record, limit=limit)
 
 
 async def _learn() -> Taught:

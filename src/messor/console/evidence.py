@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote as quoted
@@ -10,6 +11,7 @@ import msgspec
 
 from messor.content.evidence import JSON_SOURCES
 from messor.content.plain import from_html, one_space
+from messor.records.correction_queries import Correction
 from messor.records.queries import FullRecord, Proof, RecordField
 from messor.records.titles import title_fields
 
@@ -38,18 +40,25 @@ class DisplayField:
     method: str
     path: str
     place: str  # URL of the snapshot, scrolled to the quote where possible
+    key: str
+    correction: Correction | None = None  # in force
+    page_value: str = ""  # of a corrected field
 
 
-def display_fields(record: FullRecord) -> list[DisplayField]:
-    """The fields of a record: titles first, long texts last."""
+def display_fields(record: FullRecord, made: Sequence[Correction] = ()) -> list[DisplayField]:
+    """The fields of a record: titles first, long texts last; `made` are its corrections."""
+    by_id = {one.id: one for one in made}
     place = f"/pages/{record.page_id}/snapshots/{record.snapshot_id}"
     titles = [name for name in title_fields(record.kind) if name in record.fields]
     names = dict.fromkeys((*titles, *sorted(record.fields)))
-    made = [_field(name, record.fields[name], place) for name in names]
-    return sorted(made, key=lambda one: len(one.value) > LONG)
+    shown = [_field(name, record.fields[name], place, by_id) for name in names]
+    return sorted(shown, key=lambda one: len(one.value) > LONG)
 
 
-def _field(name: str, field: RecordField, place: str) -> DisplayField:
+def _field(
+    name: str, field: RecordField, place: str, made: Mapping[int, Correction]
+) -> DisplayField:
+    note = field.correction
     evidence = field.evidence or Proof("", "")
     literal, method = evidence.quote, evidence.method
     source, _, how = method.partition(":")
@@ -57,12 +66,15 @@ def _field(name: str, field: RecordField, place: str) -> DisplayField:
     return DisplayField(
         name.replace("_", " "),
         as_text(field.value),
-        field.confidence,
+        None if note else field.confidence,
         literal[:MAX_QUOTE],
         literal[MAX_QUOTE:],
         words,
         evidence.path,
         place if source in JSON_SOURCES else place + text_fragment(from_html(literal)),
+        name,
+        made.get(note.id) if note else None,
+        as_text(note.page_value) if note else "",
     )
 
 

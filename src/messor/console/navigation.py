@@ -38,7 +38,7 @@ MENU = (
         "layer-group",
         Act.READ,
         on_phone=False,
-        also=("/products", "/parsers"),
+        also=("/products", "/parsers", "/corrections"),
     ),
     MenuEntry("Changes", "/changes", "rss", Act.READ, on_phone=False),
     MenuEntry("Watches", "/watches", "eye", Act.READ, on_phone=False),

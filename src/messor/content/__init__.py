@@ -1,4 +1,4 @@
 """Page content: from bytes to metadata, page type, main content and records; no I/O."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("evidence", "plain", "products.pool")
+PUBLIC: tuple[str, ...] = ("evidence", "plain")

@@ -228,9 +228,9 @@ def _by_commit(wanted: Selection, values: Values) -> list[str]:
     """Conditions on when a row was committed; `age` counts back from the newest transaction."""
     found, noun = [], wanted.noun
     if noun.is_log:
-        found.append(f"age({noun.tx}) > age({values.add(short(wanted.position))}::text::xid)")
+        found.append(f"{noun.age_of_row} > age({values.add(short(wanted.position))}::text::xid)")
     if wanted.since_tx is not None:
-        found.append(f"age({noun.tx}) <= age({values.add(short(wanted.since_tx))}::text::xid)")
+        found.append(f"{noun.age_of_row} <= age({values.add(short(wanted.since_tx))}::text::xid)")
     if wanted.since_at is not None:
         found.append(f"{noun.changed} >= {values.add(wanted.since_at)}::timestamptz")
     return found

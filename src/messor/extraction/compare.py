@@ -21,7 +21,7 @@ import msgspec
 from messor.extraction.reader_pool import ReaderPool
 from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.parsers.page_findings import FoundPage
-from messor.records import corrections
+from messor.records import rankings
 from messor.store.database import Database
 
 PAGES_AT_ONCE = 64
@@ -255,7 +255,7 @@ async def compare_archive(
     candidate = (name, version) if version else None
     report, readers, after = ComparisonReport(candidate), ReaderPool(processes), 0
     try:
-        ranking = await corrections.in_force(database)
+        ranking = await rankings.in_force(database)
         learnt = None if ranking is None else msgspec.json.encode(ranking)
         while most is None or report.looked_at < most:
             limit = PAGES_AT_ONCE if most is None else min(PAGES_AT_ONCE, most - report.looked_at)

@@ -44,7 +44,7 @@ from messor.ledger.errors import Category, LoggedError
 from messor.parsers.page_findings import FoundPage
 from messor.parsers.page_reading import installed_parsers
 from messor.parsers.registry import UnknownParserError
-from messor.records import corrections, image_rows, listed_rows, product_rows, store
+from messor.records import image_rows, listed_rows, product_rows, rankings, store
 from messor.records.changes import Sighting
 from messor.records.image_rows import FoundImage
 from messor.records.store import StoredOutcome
@@ -210,7 +210,7 @@ class Extractor:
             if not rows:
                 return
             shadows = await Shadows.now(connection)
-            ranking = await corrections.in_force(connection)
+            ranking = await rankings.in_force(connection)
             with self._metrics.stage("extract"):
                 batch = await self._read(rows, ranking, shadows)
             outcomes = await store.store(connection, batch.read)

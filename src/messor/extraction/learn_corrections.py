@@ -20,8 +20,8 @@ from messor.content.products.pool import NORMALISER_OF
 from messor.content.products.ranking import RankingExample, TrainedRanking, learn
 from messor.errors import MessorError
 from messor.parsers.page_text import text_of
-from messor.records import corrections
-from messor.records.corrections import Lesson
+from messor.records import rankings
+from messor.records.rankings import Lesson
 from messor.store.database import Database
 from messor.web.html import TooComplexError
 
@@ -43,7 +43,7 @@ async def teach(
     database: Database, archive: Path, *, actor: str, progress: Progress | None = None
 ) -> Taught:
     """Learn from all corrections, and store the result as an inactive version."""
-    found = await corrections.lessons(database)
+    found = await rankings.lessons(database)
     taught = Taught(lessons=len(found))
     examples: list[RankingExample] = []
     for done, lesson in enumerate(found, 1):
@@ -55,7 +55,7 @@ async def teach(
     taught.learnt = await asyncio.to_thread(learn, examples)
     if taught.learnt:
         async with database.transaction() as connection:
-            taught.version = await corrections.keep(connection, taught.learnt, actor=actor)
+            taught.version = await rankings.keep(connection, taught.learnt, actor=actor)
     return taught
 
 

@@ -92,6 +92,10 @@ _GROUPS: Mapping[str, _Group] = {
             "started": "somebody asked for an export",
             "finished": "an export's file is complete",
             "downloaded": "somebody downloaded an export's file",
+            "delivered": "a standing export's file was delivered to its place",
+            "standing_added": "somebody made a standing export",
+            "standing_switched": "a standing export was switched on or off",
+            "standing_removed": "a standing export was removed",
             "cancelled": "an export was cancelled",
         }
     ),
@@ -190,7 +194,9 @@ _GROUPS: Mapping[str, _Group] = {
         {
             "changed": "a record changed or returned",
             "removed": "a record is no longer on its page",
-            "corrected": "a person corrected a record",
+            "corrected": "a person corrected a record, or confirmed a field",
+            "correction_withdrawn": "a correction was withdrawn; the page's own value is back",
+            "correction_lapsed": "a page changed a field that a person had corrected; its value holds",
         },
         page_urls=("url", "found", "correct"),
     ),

@@ -165,8 +165,12 @@ def _unproven(archive: Path, row: Any) -> list[str]:
 def _is_proven(value: Any, proof: dict[str, Any], decoded: str) -> bool:
     """Whether the quote occurs in the page and yields the value.
 
-    For third-party methods only the former.
+    For third-party methods only the former. Of a corrected field, the page's own value is checked.
     """
+    if "correction" in proof:
+        value = proof["correction"]["page_value"]
+        if value is None:
+            return True
     evidence = proof.get("evidence", {})
     quote, method = evidence.get("quote", ""), evidence.get("method", "")
     if not quote or quote not in decoded:

@@ -48,7 +48,8 @@ BELONGS = _asked("""
 """)
 PROVEN = _asked("""
   SELECT 'record ' || r.id AS name, 'no evidence of ' || string_agg(v.key, ', ' ORDER BY v.key)
-           FILTER (WHERE coalesce(r.fields #>> ARRAY[v.key, 'evidence', 'quote'], '') = '') AS fault
+           FILTER (WHERE coalesce(r.fields #>> ARRAY[v.key, 'evidence', 'quote'], '') = ''
+                     AND r.fields #> ARRAY[v.key, 'correction'] IS NULL) AS fault
     FROM messor.records r CROSS JOIN LATERAL jsonb_object_keys(r.data) v (key)
    WHERE r.id BETWEEN $1 AND $2 GROUP BY r.id
 """)

@@ -1,4 +1,12 @@
 """Records, products, prices and images, with their history and corrections."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("corrections", "product_queries", "queries", "titles")
+PUBLIC: tuple[str, ...] = (
+    "correction_queries",
+    "corrections",
+    "product_queries",
+    "queries",
+    "rankings",
+    "titles",
+    "typed_values",
+)

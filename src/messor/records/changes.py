@@ -100,7 +100,7 @@ def compare(
         elif before.state == CURRENT and before.content_hash == record.content_hash:
             changes.same.append((before, record))
         else:
-            changes.changed.append(ChangedRecord(before, record, _fields(before, record)))
+            changes.changed.append(ChangedRecord(before, record, field_changes(before, record)))
     for missing in left.values():
         if missing.state == CURRENT:
             is_told = missing.kind not in unread and (kinds is None or missing.kind in kinds)
@@ -108,7 +108,8 @@ def compare(
     return changes
 
 
-def _fields(before: KnownRecord, after: FoundRecord) -> list[FieldChange]:
+def field_changes(before: KnownRecord, after: FoundRecord) -> list[FieldChange]:
+    """The fields whose values differ."""
     old, new = before.data, after.data
     return [
         FieldChange(name, old.get(name), new.get(name))
@@ -126,4 +127,4 @@ class Sighting(NamedTuple):
     url: str
     url_hash: bytes
     seen_at: datetime
-    cause: str  # page or parser
+    cause: str  # page, parser or person

@@ -13,6 +13,7 @@ from typing import Any
 from messor.ai.proof import PARSER as MODEL
 from messor.content.kinds import KINDS
 from messor.parsers.page_findings import FoundRecord
+from messor.records import overrides
 from messor.records.changes import CURRENT, KnownRecord, Sighting, compare
 from messor.records.store import StoredOutcome, known_records, write
 from messor.store.database import Connection, Database
@@ -44,8 +45,9 @@ class ModelRecords:
 
 
 async def earlier(source: Connection | Database, page_id: int) -> list[FoundRecord]:
-    """Return the current records that a model found on a page before."""
-    return [FoundRecord(*row) for row in await source.fetch(EARLIER, page_id, MODEL)]
+    """Return the current records that a model found on a page before, without people's values."""
+    rows = await source.fetch(EARLIER, page_id, MODEL)
+    return [overrides.own_words(FoundRecord(*row)) for row in rows]
 
 
 def quotes_of(record: FoundRecord) -> list[str]:
@@ -62,7 +64,7 @@ async def store_reading(
     if await connection.fetchval(IN_FORCE, page_id) != sighting.snapshot_id:
         return None
     parsed = [record for record, parser in known if parser != MODEL and record.state == CURRENT]
-    found = _beside(parsed, _found(reading))
+    (found,) = await overrides.settle(connection, [(sighting, _beside(parsed, _found(reading)))])
     keys = {(record.kind, record.identity) for record in found}
     ours = [
         record

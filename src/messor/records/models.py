@@ -96,8 +96,8 @@ class RecordChangeTable(Base):
     snapshot_id: Mapped[bigint | None]
     changed_at: Mapped[utc]  # when the page was seen so
     state: Mapped[str] = column(check="state IN ('new', 'changed', 'removed', 'returned')")
-    # the web changed, or its reader did
-    cause: Mapped[str] = column(check="cause IN ('page', 'parser')")
+    # the web changed, or its reader did, or a person corrected it
+    cause: Mapped[str] = column(check="cause IN ('page', 'parser', 'person')")
     field: Mapped[str | None]
     before: Mapped[json | None]
     after: Mapped[json | None]
@@ -204,10 +204,14 @@ class ProductImageTable(Base):
 
 
 class CorrectionTable(Base):
-    """A reviewer's value for a field of a record; NULL: the page does not state it."""
+    """A person's value for a field of a record; NULL: the page does not state it."""
 
     __tablename__ = "corrections"
-    __table_args__ = (unique("record_id, snapshot_id, field"),)
+    __table_args__ = (
+        unique("record_id, snapshot_id, field"),
+        index("corrections_in_force", "record_id, field", "state = 'in_force'", unique=True),
+        index("corrections_of_pages", "page_id", "state = 'in_force'"),
+    )
 
     id: Mapped[bigint_key]
     record_id: Mapped[bigint]
@@ -219,6 +223,16 @@ class CorrectionTable(Base):
     correct: Mapped[str | None] = column(check="correct <> '' AND length(correct) <= 4000")
     corrected_by: Mapped[str]
     corrected_at: Mapped[utc_now]
+    page_id: Mapped[bigint]
+    # `lesson`: a confirmation, which replaces nothing
+    state: Mapped[str] = column(
+        default="'lesson'",
+        check="state IN ('in_force', 'lapsed', 'withdrawn', 'replaced', 'lesson')",
+    )
+    value: Mapped[json | None]  # of the field's type
+    page_value: Mapped[json | None]  # what the page itself states
+    reason: Mapped[str | None] = column(check="length(reason) <= 1000")
+    ended_at: Mapped[utc | None]
 
 
 class RankingTable(Base):

@@ -24,7 +24,7 @@ IMAGE = "image"
 
 # For an existing row, `old_price` is its previous price, or the last one in this currency if no
 # price was stated meanwhile. Every change has a row in the prices, with `cause` parser for pages in
-# $23; another parser may revise the price of a moment. A card never replaces what the product's own
+# $23 and person for those in $26; another parser may revise the price of a moment. A card never replaces what the product's own
 # page says.
 SET = """
 WITH given AS (
@@ -74,7 +74,8 @@ WITH given AS (
   INSERT INTO messor.product_prices (product_id, page_id, snapshot_id, seen_at, price, currency,
                                      availability, cause)
   SELECT id, page_id, snapshot_id, seen_at, price, currency, availability,
-         CASE WHEN page_id = ANY ($23::bigint[]) THEN 'parser' ELSE 'page' END
+         CASE WHEN page_id = ANY ($23::bigint[]) THEN 'parser'
+              WHEN page_id = ANY ($26::bigint[]) THEN 'person' ELSE 'page' END
     FROM told WHERE has_moved AND (price IS NOT NULL OR availability IS NOT NULL)
   ON CONFLICT (product_id, seen_at) DO UPDATE
      SET price = excluded.price, currency = excluded.currency,
@@ -208,6 +209,7 @@ def _columns(products: Sequence[ProductSource]) -> list[list[Any]]:
         [each.page_id for each in seen if each.cause == "parser"],
         [product.listing_page_id for product in products],
         [each.seen_at for each in seen],
+        [each.page_id for each in seen if each.cause == "person"],
     ]
     return list(map(sparse, columns))
 

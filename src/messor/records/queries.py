@@ -88,7 +88,7 @@ SELECT d.id, (SELECT count(*)::int FROM (SELECT FROM messor.records r
 
 RecordState = Literal["current", "removed"]
 ChangeState = Literal["new", "changed", "removed", "returned"]
-Cause = Literal["page", "parser"]  # what changed
+Cause = Literal["page", "parser", "person"]  # what changed, or who corrected it
 
 # Records and products that their page no longer states are listed on request only.
 STATES = {"current": "{alias}.state = 'current'", "removed": "{alias}.state = 'removed'", "all": ""}
@@ -157,12 +157,25 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Correcting:
+    """The correction in force for a field, and what the page itself states."""
+
+    id: int
+    page_value: Any = None  # null: the page does not state the field
+    page_confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordField:
-    """A value stated by a page, with confidence and evidence."""
+    """A value stated by a page, with confidence and evidence; or a person's in its place.
+
+    The evidence is the page's in either case.
+    """
 
     value: Any
     confidence: float | None = None
     evidence: Proof | None = None
+    correction: Correcting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,9 +322,13 @@ async def record(source: Source, record_id: int) -> FullRecord:
         raise NotFoundError(f"There is no record {record_id}. Its page may have been purged.")
     found = _plain(row)
     proofs = found.pop("fields")
+    # A field that a person took away is shown with the page's own words.
+    corrected = [name for name, proof in proofs.items() if "correction" in proof]
     fields = {
-        name: msgspec.convert({"value": value, **proofs.get(name, {})}, RecordField)
-        for name, value in found["data"].items()
+        name: msgspec.convert(
+            {"value": found["data"].get(name), **proofs.get(name, {})}, RecordField
+        )
+        for name in dict.fromkeys((*found["data"], *corrected))
     }
     return FullRecord(**found, title=title_of(found["kind"], found["data"]), fields=fields)
 

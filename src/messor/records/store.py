@@ -15,6 +15,7 @@ import msgspec
 
 from messor.ai.proof import PARSER as MODEL
 from messor.parsers.page_findings import FoundPage, FoundRecord
+from messor.records import overrides
 from messor.records.changes import (
     CURRENT,
     FieldChange,
@@ -140,11 +141,27 @@ async def store(
     """Store extraction results; returns what changed."""
     known = await known_records(connection, [sighting.page_id for sighting, _ in read])
     outcomes = [
-        _outcome(sighting, page, known.get(sighting.page_id, [])) for sighting, page in read
+        _outcome(sighting, page, known.get(sighting.page_id, []))
+        for sighting, page in await _with_overrides(connection, read)
     ]
     await write(connection, outcomes)
     await _describe(connection, outcomes)
     return outcomes
+
+
+async def _with_overrides(
+    connection: Connection, read: Sequence[tuple[Sighting, FoundPage | None]]
+) -> list[tuple[Sighting, FoundPage | None]]:
+    """Put people's values in place of what pages state."""
+    settled = await overrides.settle(
+        connection, [(sighting, page.records if page else []) for sighting, page in read]
+    )
+    return [
+        (sighting, page)
+        if page is None or records is page.records
+        else (sighting, msgspec.structs.replace(page, records=records))
+        for (sighting, page), records in zip(read, settled, strict=True)
+    ]
 
 
 async def known_records(

@@ -33,6 +33,7 @@ from messor.schedule.orchestrators import (
 from messor.schedule.parsers import PARSERS
 from messor.schedule.refresh import REFRESH
 from messor.schedule.robots import ROBOTS
+from messor.schedule.standing_exports import EXPORTS
 from messor.schedule.sweeper import retention_months, sweeper
 from messor.scout import expansion, judge_pending, serps, tiers, track
 from messor.settings import Settings
@@ -64,7 +65,7 @@ VERTICALS = "SELECT name FROM messor.verticals ORDER BY name OFFSET $1 LIMIT 1"
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of an installation."""
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
-    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS]
+    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known.append(noticing(settings))
     if settings.image_domains:
         known.append(imaging(settings))

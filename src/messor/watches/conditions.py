@@ -23,6 +23,8 @@ SWEPT: frozenset[When] = frozenset(
     ("deadline", "blocked", "stale")
 )  # true at a time, not by a change
 GONE = frozenset(("out_of_stock", "discontinued"))
+# Another parser, or a person, sees the same page otherwise: nothing happened on the web.
+_NOT_OF_THE_WEB = frozenset(("parser", "person"))
 JUMP = 10.0  # times as much, or as little, as before
 _NOUNS: Mapping[When, frozenset[Noun]] = {
     "new": frozenset(("records", "products", "pages", "programs", "domains")),
@@ -70,7 +72,7 @@ class Condition(BaseModel):
 
 def sentence(condition: Condition, change: Change, name: str | None = None) -> str | None:
     """What to tell about a change; None if the condition does not hold."""
-    if (change.evidence or {}).get("cause") == "parser" or condition.when not in _TESTS:
+    if (change.evidence or {}).get("cause") in _NOT_OF_THE_WEB or condition.when not in _TESTS:
         return None
     return _TESTS[condition.when](condition, change, name or _name(change))
 

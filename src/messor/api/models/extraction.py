@@ -183,3 +183,15 @@ class TrialDecisionIn(In):
 
     decision: Literal["promoted", "rejected", "rolled_back"]
     reason: Reason | None = None
+
+
+class CorrectionIn(In):
+    """A person's word on a field."""
+
+    field: Annotated[str, text(100, 1)]
+    act: Literal["correct", "confirm"] = "correct"
+    value: Any = Field(
+        None,
+        description="As the field's type, or as text on a page; null: the page does not state it",
+    )
+    reason: Annotated[str, text(1_000, 1)] | None = None

@@ -13,7 +13,7 @@ from messor.console.listing import list_of
 from messor.console.screens import get
 from messor.console.views.records import STATES
 from messor.errors import NotFoundError
-from messor.records import product_queries, queries
+from messor.records import correction_queries, product_queries, queries
 from messor.records.product_queries import PRODUCT_PRICES, PRODUCTS, PriceFilter
 
 MAX_PRICES = 500  # in the chart
@@ -33,15 +33,18 @@ async def show(call: ConsoleRequest) -> Response:
     try:
         record = await queries.record(database, product.record_id)
     except NotFoundError:
-        fields = []
+        fields, names = [], {}
     else:
-        fields = evidence.display_fields(record)
+        made = await correction_queries.of_record(database, record.id)
+        fields = evidence.display_fields(record, made)
+        names = await call.names({one.corrected_by for one in made})
     return await call.page(
         "products/product.html",
         product=product,
         prices=prices[:SHOWN_PRICES],
         chart=charts.prices(prices[::-1], datetime.now(UTC)),
         fields=fields,
+        names=names,
         as_text=evidence.as_text,
         tone=evidence.tone,
     )

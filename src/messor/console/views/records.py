@@ -9,12 +9,19 @@ from messor.console import evidence
 from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get
-from messor.content.products.pool import NORMALISER_OF
 from messor.parsers.page_reading import installed_parsers
-from messor.records import corrections, queries
+from messor.records import correction_queries, queries
 from messor.records.queries import RECORD_CHANGES, RECORDS
+from messor.records.typed_values import field_names
 
 STATES = {"all": "current and removed"}
+CORRECTION_STATES = {
+    "in_force": "in force",
+    "lapsed": "ended: the page changed",
+    "withdrawn": "withdrawn",
+    "replaced": "replaced",
+    "lesson": "confirmed",
+}
 
 
 async def show_all(call: ConsoleRequest) -> Response:
@@ -33,10 +40,10 @@ async def show(call: ConsoleRequest) -> Response:
 async def record_page(
     call: ConsoleRequest, record_id: int, *, wrong: str | None = None
 ) -> Response:
-    """One record; products include their corrections."""
+    """One record with its corrections."""
     database = call.context.database
     record = await queries.record(database, record_id)
-    made = await corrections.listing(database, record_id=record.id)
+    made = await correction_queries.of_record(database, record.id)
     path = f"/records/{record.id}"
     history = await list_of(call, RECORD_CHANGES, path, record_id=record.id)
     return await call.page(
@@ -44,10 +51,11 @@ async def record_page(
         status=422 if wrong else 200,
         wrong=wrong,
         corrections_made=made,
-        correctable=sorted(NORMALISER_OF) if record.kind == corrections.KIND else (),
+        absent=[name for name in field_names(record.kind) if name not in record.fields],
+        states=CORRECTION_STATES,
         names=await call.names({one.corrected_by for one in made}),
         record=record,
-        fields=evidence.display_fields(record),
+        fields=evidence.display_fields(record, made),
         history=history,
         as_text=evidence.as_text,
         tone=evidence.tone,

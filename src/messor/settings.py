@@ -337,6 +337,28 @@ class Settings(BaseSettings):
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size in bytes at which an archive segment is closed"
     )
+    archive_url: str | None = Field(
+        default=None,
+        pattern=r"^(s3://[^/#?]+|file:///[^#?]+)[^#?]*$",
+        description="Object store for the archive, such as s3://bucket/prefix; empty: a folder on this machine",
+    )
+    archive_endpoint: str | None = Field(
+        default=None, description="URL of an S3-compatible server; empty: AWS"
+    )
+    archive_region: str | None = Field(default=None, description="Region of the archive's bucket")
+    archive_key_id: str | None = Field(
+        default=None, description="Access key of the archive; empty: the machine's own credentials"
+    )
+    archive_secret: SecretStr | None = Field(default=None, description="Secret key of the archive")
+    archive_encryption: Literal["AES256", "aws:kms"] | None = Field(
+        default=None, description="Server-side encryption of new objects: AES256 or aws:kms"
+    )
+    archive_kms_key: str | None = Field(
+        default=None, description="Key for aws:kms; empty: the bucket's default key"
+    )
+    archive_cache_mb: int = Field(
+        default=1024, ge=0, description="Megabytes of the archive's objects cached on this machine"
+    )
     proxy_requests_per_second: int = Field(
         default=5,
         ge=1,

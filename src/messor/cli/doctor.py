@@ -314,7 +314,7 @@ async def _proxies(settings: Settings) -> DoctorCheck:
     try:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
-            failing = await proxies.troubles(session.database)
+            failing = (await proxies.standing(session.database)).troubles
             users = await session.database.fetchval(
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )

@@ -11,8 +11,9 @@ import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from messor import __version__
-from messor.archive.segments import SegmentWriter
+from messor.archive.objects import ArchiveAwayError
+from messor.archive.storage import ArchiveSource
+from messor.archive.writer import open_writer
 from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log_ids, room_logger
 from messor.core.metrics import Metrics
@@ -83,6 +84,7 @@ class WorkerSession:
         *,
         router: Router,
         pool: ProxyPool,
+        archive: ArchiveSource,
         name: str,
         seen: SeenFilter,
         outcomes: Counter[str],
@@ -112,14 +114,7 @@ class WorkerSession:
         self._share = FairShare(database, settings.concurrency)
         # A claim's response was lost: we may hold lanes without knowing.
         self._claim_uncertain = False
-        self._archive = SegmentWriter(
-            settings.data_dir / "archive",
-            database,
-            worker_id=lease.id,
-            name=f"{name}-{lease.id}",
-            limit=settings.segment_bytes,
-            software=f"Messor/{__version__}",
-        )
+        self._archive = open_writer(archive, database, lease, name, settings.segment_bytes)
         self._robots_cache = RobotsCache(database, settings.agent_token)
         self._flush_queue = FlushQueue(self._robots_cache, pages=settings.flush_pages)
         self._flusher = Flusher(database, lease, self._archive, seen)
@@ -428,6 +423,10 @@ class WorkerSession:
                 await asyncio.sleep(0.25)
             except TRY_AGAIN:
                 await asyncio.sleep(0.02)
+            except ArchiveAwayError:
+                # The bytes stay in memory, and the pages with them, until the lease ends.
+                self._pause_visits()
+                await asyncio.sleep(1)
             except UnavailableError:
                 # The archive cannot be written: pages with bytes in it are fetched again.
                 batch.drop_snapshots()

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
+from messor.archive.storage import ArchiveSource
 from messor.exports import lines, warcs
 from messor.exports.columns import Column
 from messor.exports.nouns import Noun
@@ -48,7 +48,7 @@ class Selection:
     started_at: datetime
     since_tx: int | None = None  # only rows written from this commit position on
     since_at: datetime | None = None  # only rows changed since
-    archive: Path | None = None  # where the segments are, for WARC
+    archive: ArchiveSource | None = None  # where the segments are, for WARC
 
     @property
     def window(self) -> int:

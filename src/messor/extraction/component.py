@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from messor.ai.model import Model
 from messor.ai.options import model_settings
+from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
 from messor.core.metrics import Metrics
 from messor.extraction.extract import Extractor, Tally
@@ -44,7 +45,7 @@ class ExtractionComponent:
         space: Space | None = None,
         metrics: Metrics | None = None,
     ) -> None:
-        archive = settings.data_dir / "archive"
+        archive = Archive.of(settings)
         self.heartbeat = Heartbeat(HANG_SECONDS)
         found = model_settings(settings)
         self._model = None if found is None else Model(found, session.database)

@@ -32,7 +32,14 @@ class _Group(NamedTuple):
 
 _OF_PAGE = ("url",)
 _GROUPS: Mapping[str, _Group] = {
-    "archive": _Group({"repaired": "damaged or missing archive data were repaired"}),
+    "archive": _Group(
+        {
+            "compacted": "small objects of the archive were put together",
+            "moved": "the archive was moved to an object store",
+            "repaired": "damaged or missing archive data were repaired",
+        },
+        ("compacted",),
+    ),
     "audit": _Group({"completed": "the requests of the last day were audited"}, ("completed",)),
     "candidate": _Group(
         {

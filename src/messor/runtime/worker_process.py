@@ -22,7 +22,7 @@ from messor.jobs.broker.options import options_of
 from messor.jobs.handlers import Handlers, Register, handlers_for
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.mail import deliver as mail_delivery
-from messor.ops import audit_job
+from messor.ops import archive_job, audit_job
 from messor.ops.webhooks import deliver
 from messor.runtime.components import WatchedComponents
 from messor.runtime.ends import Ceiling, Lifeline, stopping_on_signals
@@ -59,6 +59,7 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
 
 
 ROOMS: tuple[Register, ...] = (
+    archive_job.register,
     audit_job.register,
     export_job.register,
     register_flags,

@@ -41,6 +41,8 @@ from messor.store.database import Connection
 from messor.verticals import verticals
 
 AUDIT_JOB = "audit"
+ARCHIVE_JOB = "archive"
+ARCHIVE_WINDOW = timedelta(hours=12)
 AUDITED = timedelta(days=1)
 AUDIT_WINDOW = timedelta(hours=12)
 DOMAINS_PER_STEP = 200
@@ -67,6 +69,8 @@ def standard_registry(settings: Settings) -> Registry:
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known.append(noticing(settings))
+    if settings.archive_url:
+        known.append(ARCHIVE)
     if settings.image_domains:
         known.append(imaging(settings))
     if settings.search_engines:
@@ -91,6 +95,16 @@ def _audit(subject: str, key: str) -> Step:
         return StepResult({"audits_asked_for": len(await jobs.enqueue(connection, [job]))})
 
     return step
+
+
+async def _tidy_archive(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because it moves gigabytes: one an hour."""
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    key = f"{ARCHIVE_JOB}:{now:%Y-%m-%d-%H}"
+    job = NewJob(
+        ARCHIVE_JOB, key, "archive", payload={}, priority=8, window_ends_at=now + ARCHIVE_WINDOW
+    )
+    return StepResult({"archive_jobs": len(await jobs.enqueue(connection, [job]))})
 
 
 async def _follow_domains(connection: Connection, place: RunPosition) -> StepResult:
@@ -229,6 +243,12 @@ AUDIT = Orchestrator(
     "audits the last day's requests: delays, robots.txt, approval, Retry-After, risk",
     "20 3 * * *",
     _audit("log", "audit"),
+)
+ARCHIVE = Orchestrator(
+    "O-Archive",
+    "compacts the objects of the archive, and deletes what nothing names any more, by a job",
+    "25 * * * *",
+    _tidy_archive,
 )
 QUALITY = Orchestrator(
     "O-Quality",

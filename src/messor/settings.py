@@ -273,6 +273,36 @@ class Settings(BaseSettings):
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
     )
 
+    search_server_url: str | None = Field(
+        default=None,
+        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL answers",
+    )
+    search_server_key: SecretStr | None = Field(
+        default=None, description="API key at the search server, as it is sent"
+    )
+    search_server_user: str | None = Field(
+        default=None, description="User name at the search server, if it has no API keys"
+    )
+    search_server_password: SecretStr | None = Field(
+        default=None, description="Password at the search server"
+    )
+    search_server_index: str = Field(
+        default="messor",
+        pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
+        description="Alias of the index of pages and records at the search server",
+    )
+    search_server_products: str = Field(
+        default="products",
+        pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
+        description="Alias of its products alone",
+    )
+    search_server_timeout: float = Field(
+        default=5.0,
+        gt=0,
+        le=60,
+        description="Seconds that a search waits for the search server before PostgreSQL answers",
+    )
+
     ai_url: str | None = Field(
         default=None,
         description="URL of an OpenAI-compatible endpoint, such as https://host/v1; empty: no model is used",

@@ -36,6 +36,10 @@ PASSING = {
     ("exports/xlsx.py", "open"): ("exports/batches.py", Purpose.EXPORT),
     ("exports/spool.py", "fdopen"): ("exports/batches.py", Purpose.EXPORT),
     ("api/streams.py", "StreamingResponse"): ("api/routes/events.py", Purpose.FEED),
+    ("insight/search_server/client.py", "ClientSession"): (
+        "insight/search_server/documents.py",
+        Purpose.SEARCH,
+    ),
     ("watches/send.py", "NewMail"): ("watches/evaluate.py", Purpose.ALERT),
     ("watches/send.py", "new_delivery"): ("watches/evaluate.py", Purpose.ALERT),
     ("ops/webhooks/deliver.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),

@@ -64,6 +64,7 @@ COMMANDS = {
     "scores": "messor.cli.scores:scores",
     "scout": "messor.cli.scout:scout",
     "search": "messor.cli.search:search",
+    "search-index": "messor.cli.search_index:search_index",
     "snapshots": "messor.cli.pages:snapshots",
     "status": "messor.cli.status:status",
     "tasks": "messor.cli.tasks:tasks",

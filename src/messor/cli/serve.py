@@ -118,6 +118,7 @@ class WebServer:
         finally:
             await self._api.state.context.close()
             await self._console.state.background.close()
+            await self._console.state.full_text.close()
             self._passwords.close()
             self._socket.close()
 

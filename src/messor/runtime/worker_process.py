@@ -58,6 +58,15 @@ def register_searches(handlers: Handlers, settings: Settings, database: Database
     track.register(handlers, database, Searcher(database, registered))
 
 
+def register_search_server(handlers: Handlers, settings: Settings, database: Database) -> None:
+    """Register what fills the index of a search server, if one is configured."""
+    if settings.search_server_url is None:
+        return
+    from messor.insight.search_server import jobs as search_jobs  # noqa: PLC0415 - see above
+
+    search_jobs.register(handlers, settings, database)
+
+
 ROOMS: tuple[Register, ...] = (
     archive_job.register,
     audit_job.register,
@@ -66,6 +75,7 @@ ROOMS: tuple[Register, ...] = (
     deliver.register,
     mail_delivery.register,
     register_searches,
+    register_search_server,
 )
 
 VISIT = "visit"

@@ -17,6 +17,7 @@ from messor.governance import (
 from messor.governance.notices import Notices
 from messor.insight import classes, scoring
 from messor.insight.search_index import index_waiting
+from messor.insight.search_server import jobs as search_jobs
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.mail import outbox
@@ -75,6 +76,8 @@ def standard_registry(settings: Settings) -> Registry:
         known.append(imaging(settings))
     if settings.search_engines:
         known.append(SERP)
+    if settings.search_server_url:
+        known.append(SEARCH)
     return Registry(*known)
 
 
@@ -197,6 +200,10 @@ async def _track_keywords(connection: Connection, place: RunPosition) -> StepRes
     return StepResult({"snapshots_asked_for": requested}, following)
 
 
+async def _send_to_search_server(connection: Connection, _: RunPosition) -> StepResult:
+    return StepResult({"sendings_asked_for": await search_jobs.ask_to_send(connection)})
+
+
 def noticing(settings: Settings) -> Orchestrator:
     """The orchestrator that writes to submitters, with the mail server of the settings."""
     told = Notices.of(settings)
@@ -267,6 +274,12 @@ INDEX = Orchestrator(
     "adds newly extracted pages and records to the search index",
     "* * * * *",
     repeated("pages_indexed", index_waiting, 200),
+)
+SEARCH = Orchestrator(
+    "O-Search",
+    "sends what is new in the search index to the search server",
+    "* * * * *",
+    _send_to_search_server,
 )
 ROLLUP = Orchestrator(
     "O-Rollup", "counts requests by minute and by day, for charts", "* * * * *", _roll_up

@@ -48,6 +48,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what is made once for their module run in one process, else each makes it."""
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("xdist_group") is None:
+            known = item._fixtureinfo.name2fixturedefs.values()
+            if any(found[-1].scope == "module" for found in known):
+                item.add_marker(pytest.mark.xdist_group(item.location[0]))
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Long bytes by their length: gzip writes the time into its own, and workers must agree on ids."""
     return f"{len(val)}-bytes" if isinstance(val, bytes) and len(val) > 16 else None

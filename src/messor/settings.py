@@ -172,6 +172,10 @@ class Settings(BaseSettings):
     listen_port: int = Field(
         default=8321, ge=0, le=65535, description="Port of the console and API; 0 picks a free one"
     )
+    metrics_listen: str | None = Field(
+        default=None,
+        description="host:port where Prometheus finds the metrics of this machine's processes, such as 127.0.0.1:9464; empty: nowhere",
+    )
     public_url: str | None = Field(
         default=None, description="Public URL of the console, for example behind a reverse proxy"
     )
@@ -269,6 +273,36 @@ class Settings(BaseSettings):
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
     )
 
+    search_server_url: str | None = Field(
+        default=None,
+        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL answers",
+    )
+    search_server_key: SecretStr | None = Field(
+        default=None, description="API key at the search server, as it is sent"
+    )
+    search_server_user: str | None = Field(
+        default=None, description="User name at the search server, if it has no API keys"
+    )
+    search_server_password: SecretStr | None = Field(
+        default=None, description="Password at the search server"
+    )
+    search_server_index: str = Field(
+        default="messor",
+        pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
+        description="Alias of the index of pages and records at the search server",
+    )
+    search_server_products: str = Field(
+        default="products",
+        pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
+        description="Alias of its products alone",
+    )
+    search_server_timeout: float = Field(
+        default=5.0,
+        gt=0,
+        le=60,
+        description="Seconds that a search waits for the search server before PostgreSQL answers",
+    )
+
     ai_url: str | None = Field(
         default=None,
         description="URL of an OpenAI-compatible endpoint, such as https://host/v1; empty: no model is used",
@@ -318,6 +352,11 @@ class Settings(BaseSettings):
     )
     images_per_page: int = Field(default=8, ge=1, le=100, description="Maximum images per product")
 
+    export_places: dict[str, str] = Field(
+        default_factory=dict,
+        description='Folders for standing exports by name, such as {"lake": "/srv/lake"}',
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0: forever"
     )
@@ -327,6 +366,28 @@ class Settings(BaseSettings):
     )
     segment_bytes: int = Field(
         default=128_000_000, ge=1, description="Size in bytes at which an archive segment is closed"
+    )
+    archive_url: str | None = Field(
+        default=None,
+        pattern=r"^(s3://[^/#?]+|file:///[^#?]+)[^#?]*$",
+        description="Object store for the archive, such as s3://bucket/prefix; empty: a folder on this machine",
+    )
+    archive_endpoint: str | None = Field(
+        default=None, description="URL of an S3-compatible server; empty: AWS"
+    )
+    archive_region: str | None = Field(default=None, description="Region of the archive's bucket")
+    archive_key_id: str | None = Field(
+        default=None, description="Access key of the archive; empty: the machine's own credentials"
+    )
+    archive_secret: SecretStr | None = Field(default=None, description="Secret key of the archive")
+    archive_encryption: Literal["AES256", "aws:kms"] | None = Field(
+        default=None, description="Server-side encryption of new objects: AES256 or aws:kms"
+    )
+    archive_kms_key: str | None = Field(
+        default=None, description="Key for aws:kms; empty: the bucket's default key"
+    )
+    archive_cache_mb: int = Field(
+        default=1024, ge=0, description="Megabytes of the archive's objects cached on this machine"
     )
     proxy_requests_per_second: int = Field(
         default=5,

@@ -116,3 +116,22 @@ async def test_a_wrong_request_is_a_sentence_and_starts_nothing(
 
 def test_files_lie_in_the_data_folder(tmp_path: Path) -> None:
     assert requests.folder_of(Settings(data_dir=tmp_path)) == tmp_path / "exports"
+
+
+async def test_standing_exports_are_made_by_admins(
+    as_role: AsRole, database: Database, settings: Settings, tmp_path: Path
+) -> None:
+    settings.export_places = {"lake": str(tmp_path)}
+    path = "/api/v1/standing-exports"
+    wanted = {"name": "shops", "noun": "products", "cadence": "@daily", "place": "lake"}
+    reviewer, admin = await as_role(Role.REVIEWER), await as_role(Role.ADMIN)
+    problem(await reviewer.post(path, json=wanted), 403, "forbidden")
+    made = await admin.post(path, json=wanted)
+    assert (made.status_code, made.headers["Location"]) == (201, f"{path}/shops")
+    problem(await admin.post(path, json=wanted), 409, "conflict")
+    assert "moon" in (await admin.post(path, json={**wanted, "place": "moon"})).text
+    assert [one["name"] for one in (await reviewer.get(path)).json()["items"]] == ["shops"]
+    off = await admin.patch(f"{path}/shops", json={"is_active": False})
+    assert (off.status_code, off.json()["is_active"]) == (200, False)
+    assert (await admin.delete(f"{path}/shops")).status_code == 204
+    problem(await reviewer.get(f"{path}/shops"), 404, "not_found")

@@ -39,7 +39,9 @@ async def test_pages_and_records_answer(viewer: httpx.AsyncClient, shop: Harvest
     same = {**several, "domain": "https://WWW.Shop.example/"}
     assert (await viewer.get(V, params=same)).json()["items"] == answer["items"]
     none = {"q": "copper", "domain": "other.example"}
-    assert (await viewer.get(V, params=none)).json() == {"items": [], "next": None, "facets": None}
+    assert (await viewer.get(V, params=none)).json() == {
+        "items": [], "next": None, "facets": None, "answered_by": "postgresql", "notice": None,
+    }  # fmt: skip
 
 
 async def test_a_cursor_goes_through_everything_once(

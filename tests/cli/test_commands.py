@@ -12,8 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from messor.cli.main import cli
+from messor.cli.summaries import SUMMARIES
 from simweb import WorldProcess
 from tests.cli.conftest import Messor, Said, run_process
+
+CONTEXT = click.Context(cli)
 
 
 def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -273,10 +276,34 @@ import sys
 from messor.cli.main import cli
 cli(["--help"], standalone_mode=False)
 print([name for name in ("alembic", "sqlalchemy", "fastapi") if name in sys.modules], file=sys.stderr)
+print(sorted(name for name in sys.modules if name.startswith(("messor.cli.", "simweb"))), file=sys.stderr)
 """
 
 
-def test_help_loads_neither_migrations_nor_the_web_server() -> None:
+def test_help_loads_no_command() -> None:
     said = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True, check=True)
-    assert said.stderr == "[]\n"
-    assert "Commands:" in said.stdout
+    libraries, modules = said.stderr.splitlines()
+    assert libraries == "[]"
+    assert modules == "['messor.cli.main', 'messor.cli.output', 'messor.cli.summaries']"
+    for name in cli.list_commands(CONTEXT):
+        assert f"\n  {name} " in said.stdout
+
+
+def test_a_summary_is_the_first_sentence_of_the_help() -> None:
+    told = {}
+    for name in cli.list_commands(CONTEXT):
+        command = cli.get_command(CONTEXT, name)
+        assert command is not None
+        told[name] = command.get_short_help_str(1000)
+    assert told == SUMMARIES
+
+
+def test_completion_offers_commands_with_their_summaries() -> None:
+    (offered,) = cli.shell_complete(CONTEXT, "wor")
+    assert (offered.value, offered.help) == (
+        "worker",
+        "Crawl due pages, extract records and run...",
+    )
+    assert [one.value for one in cli.shell_complete(CONTEXT, "re")] == [
+        "records", "rehearse", "relevance", "replay",
+    ]  # fmt: skip

@@ -48,3 +48,21 @@ def test_what_cannot_be_exported_is_one_sentence(messor: Messor) -> None:
         assert answer.code == code, answer
         assert said in answer.err
         assert "Traceback" not in answer.err
+
+
+@pytest.mark.usefixtures("seeded")
+def test_a_standing_export_is_added_switched_and_removed(
+    messor: Messor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    monkeypatch.setenv("MESSOR_EXPORT_PLACES", f'{{"lake": "{lake}"}}')
+    given = ("shops", "products", "--to", "lake", "--cadence", "@every 6h", "--incremental")
+    assert "is next made at" in messor("export", "standing", "add", *given).err
+    wrong = messor("export", "standing", "add", "x", "pages", "--to", "moon", "--cadence", "@daily")
+    assert (wrong.code, "they are: lake" in wrong.err) == (2, True)
+    assert "shops" in messor("export", "standing", "list", "--active").out
+    assert messor("export", "standing", "off", "shops", "--json").json["is_active"] is False
+    assert messor("export", "standing", "on", "shops").code == 0
+    assert messor("export", "standing", "remove", "shops").code == 0
+    assert messor("export", "standing", "remove", "shops").code == 4

@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import cache
 from html import unescape
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import aiohttp
@@ -34,6 +35,7 @@ from tests.crawling import admit
 from tests.listening import listen
 
 HERE = Path(__file__).parent
+CHROMIUM = which("chromium-headless-shell") or "/usr/bin/chromium"
 PASSWORD = "correct horse battery"
 expect.set_options(timeout=60_000)  # how long a page takes is the machine's affair
 HIDDEN_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
@@ -205,10 +207,13 @@ async def admin(console: str, enter: Enter) -> Visitor:
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def one_chromium() -> AsyncIterator[Browser]:
-    """The installed Chromium; it reaches loopback and nothing else."""
+    """The installed Chromium; it reaches loopback and nothing else.
+
+    Its shell without windows, where that is installed: a page costs it two thirds of the CPU.
+    """
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
-            executable_path="/usr/bin/chromium",
+            executable_path=CHROMIUM,
             chromium_sandbox=os.getuid() != 0,
             timeout=180_000,
             args=["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],

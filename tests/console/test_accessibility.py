@@ -1,12 +1,15 @@
-"""axe-core finds nothing serious on any screen, in both themes and on a small screen."""
+"""axe-core finds nothing serious on any screen: in one look each, and widely in all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pytest
+import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Browser, BrowserContext, Page
 
@@ -62,6 +65,7 @@ LOOKS = """() => {
   }
   return Object.keys(window.looks);
 }"""
+Look = Callable[[], Awaitable[list[str]]]
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -94,6 +98,11 @@ class Examiner:
         self._scheme = "dark" if self._scheme == "light" else "light"
         return found + await self._in(self._contrasts)
 
+    async def turn(self) -> None:
+        """To a small screen in the dark."""
+        self._scheme, self._size = "dark", NARROW
+        await self._in(self._width)
+
     async def _contrasts(self) -> list[str]:
         """What can be read badly, of all that looks as nothing did before."""
         looks = await self._page.evaluate(LOOKS)
@@ -104,13 +113,70 @@ class Examiner:
     async def _width(self) -> list[str]:
         return ["wider than the screen"] if await self._page.evaluate(TOO_WIDE) > 0 else []
 
-    async def _in(self, look: Callable[[], Awaitable[list[str]]]) -> list[str]:
+    async def _in(self, look: Look) -> list[str]:
         if self._scheme != self._seen_scheme:
             await self._page.emulate_media(color_scheme=self._scheme)
         if self._size is not self._seen_size:
             await self._page.set_viewport_size(self._size)
         self._seen_scheme, self._seen_size = self._scheme, self._size
         return [f"{self._scheme} {self._size['width']}: {fault}" for fault in await look()]
+
+
+@dataclass
+class Tourist:
+    """Somebody who looks at every screen of a console with something on it."""
+
+    page: Page
+    examiner: Examiner
+    console: str
+    outside: list[str]
+    inside: list[str]
+    log_in: Callable[[], Awaitable[None]]
+
+    async def tour(
+        self, share: int, look: Look, halfway: Callable[[], Awaitable[None]] | None = None
+    ) -> list[str]:
+        """The faults of a share of the screens, those before the login first."""
+        found = await self._see(self.outside[share::SHARES], look)
+        await self.log_in()
+        places = self.inside[share::SHARES]
+        middle = len(places) // 2
+        found += await self._see(places[:middle], look)
+        if halfway is not None:
+            await halfway()
+        return found + await self._see(places[middle:], look)
+
+    async def _see(self, places: list[str], look: Look) -> list[str]:
+        found = []
+        for path in places:
+            await self.page.goto(f"{self.console}{path}")
+            found += [f"{path} {fault}" for fault in await look()]
+        return found
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def tourist(
+    chromium: Browser,
+    serve: Serve,
+    database: Database,
+    joined: Callable[..., Awaitable[Member]],
+    tmp_path: Path,
+) -> AsyncIterator[Tourist]:
+    admin = await joined(Role.ADMIN)
+    console = await serve(public_submission=True)
+    context = await chromium.new_context(color_scheme="light", viewport=WIDE)
+    page, examiner = await examining(context)
+    more = await furnish(database, as_admin(admin.id), Settings(data_dir=tmp_path))
+    places = list(dict.fromkeys([*await shown_tour(database), *more]))
+    yield Tourist(
+        page,
+        examiner,
+        console,
+        ["/login", "/ask"],
+        places,
+        partial(log_in, page, console, Role.ADMIN),
+    )
+    await context.close()
 
 
 async def examining(context: BrowserContext) -> tuple[Page, Examiner]:
@@ -120,30 +186,17 @@ async def examining(context: BrowserContext) -> tuple[Page, Examiner]:
 
 
 @pytest.mark.parametrize("share", range(SHARES))
-async def test_every_screen_can_be_used_by_everybody(
-    share: int,
-    chromium: Browser,
-    serve: Serve,
-    database: Database,
-    joined: Callable[..., Awaitable[Member]],
-    tmp_path: Path,
-) -> None:
-    admin = await joined(Role.ADMIN)
-    console = await serve(public_submission=True)
-    context = await chromium.new_context(color_scheme="light", viewport=WIDE)
-    page, examiner = await examining(context)
-    found: list[str] = []
-    for path in ("/login", "/ask")[share : share + 1]:
-        await page.goto(f"{console}{path}")
-        found += [f"{path} {fault}" for fault in await examiner.every_look()]
-    await log_in(page, console, Role.ADMIN)
-    more = await furnish(database, as_admin(admin.id), Settings(data_dir=tmp_path))
-    places = list(dict.fromkeys([*await shown_tour(database), *more]))
-    for path in places[share::SHARES]:
-        await page.goto(f"{console}{path}")
-        found += [f"{path} {fault}" for fault in await examiner.every_look()]
+async def test_every_screen_can_be_used_by_everybody(share: int, tourist: Tourist) -> None:
+    """Each screen in one look: the tour begins light and wide, and ends on a dark phone."""
+    found = await tourist.tour(share, tourist.examiner.faults, halfway=tourist.examiner.turn)
     assert found == [], "\n".join(found)
-    await context.close()
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("share", range(SHARES))
+async def test_every_screen_in_every_look(share: int, tourist: Tourist) -> None:
+    found = await tourist.tour(share, tourist.examiner.every_look)
+    assert found == [], "\n".join(found)
 
 
 async def test_the_examiner_sees(chromium: Browser, console: str) -> None:

@@ -42,6 +42,7 @@ async def _paths(database: Database) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.wide
 async def test_every_page_of_records_can_be_used_by_everybody(
     chromium: Browser,
     console: str,
@@ -60,7 +61,9 @@ async def test_every_page_of_records_can_be_used_by_everybody(
     await context.close()
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, marks=pytest.mark.wide), NARROW], ids=["wide", "narrow"]
+)
 async def test_from_a_question_to_the_proof_without_scripts(
     size: Any,
     chromium: Browser,

@@ -18,6 +18,21 @@ Joined = Callable[..., Awaitable[Member]]
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
 NARROW: ViewportSize = {"width": 390, "height": 844}
+WAYS = {
+    "wide-scripts": (WIDE, True), "wide-plain": (WIDE, False),
+    "narrow-scripts": (NARROW, True), "narrow-plain": (NARROW, False),
+}  # fmt: skip
+
+
+def ways(*often: str) -> pytest.MarkDecorator:
+    """On a desktop and on a phone, with scripts and without: these ways in every run, all of them widely."""
+    return pytest.mark.parametrize(
+        "size, scripts",
+        [
+            pytest.param(*way, id=name, marks=[] if name in often else [pytest.mark.wide])
+            for name, way in WAYS.items()
+        ],
+    )
 
 
 async def log_in(page: Page, console: str, role: Role = Role.REVIEWER) -> None:
@@ -43,8 +58,7 @@ async def status_of(database: Database, name: str) -> str:
     return found
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@ways("wide-scripts", "narrow-plain")
 async def test_log_in_review_approve(
     size: ViewportSize,
     scripts: bool,

@@ -24,6 +24,10 @@ from tests.listed import listed
 
 WAITING = "/candidates?status=waiting"
 Joined = Callable[..., Awaitable[Member]]
+REFLECTED = (
+    ("/keywords", "q"), ("/serps/pages", "q"), ("/candidates", "q"), ("/scores", "q"),
+    ("/scores/simulate", "cost"), ("/keywords", "after"), ("/candidates", "then"),
+)  # fmt: skip
 
 
 async def waiting(database: Database) -> list[candidates.Candidate]:
@@ -192,6 +196,7 @@ async def test_without_scripts_everything_is_a_link_or_a_form(
     await context.close()
 
 
+@pytest.mark.wide
 async def test_every_page_of_discovery_can_be_used_by_everybody(
     chromium: Browser, console: str, database: Database, joined: Joined
 ) -> None:
@@ -240,6 +245,7 @@ async def _plant(database: Database, found: Found, words: list[str]) -> list[str
     return [*found.paths, f"/serps/{page}", f"/serps/{gap}", f"/keywords/{found.keywords[0]}"]
 
 
+@pytest.mark.wide
 async def test_nothing_planted_on_result_pages_runs(
     chromium: Browser, console: str, database: Database, joined: Joined
 ) -> None:
@@ -252,14 +258,7 @@ async def test_nothing_planted_on_result_pages_runs(
     await context.add_init_script(CANARY)
     page = await context.new_page()
     await log_in(page, console, Role.ADMIN)
-    reflected = [
-        f"{path}?{urlencode({name: word})}"
-        for word in OWN
-        for path, name in (
-            ("/keywords", "q"), ("/serps/pages", "q"), ("/candidates", "q"), ("/scores", "q"),
-            ("/scores/simulate", "cost"), ("/keywords", "after"), ("/candidates", "then"),
-        )
-    ]  # fmt: skip
+    reflected = [f"{path}?{urlencode({name: word})}" for word in OWN for path, name in REFLECTED]
     await visit(page, console, paths + reflected, told)
     assert told == []
     assert await page.locator('a[href^="javascript:"]').count() == 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from messor.access.roles import Role
 from messor.exports import queries, requests
 from messor.exports.run import Folders, run
 from messor.settings import Settings
 from messor.store.database import Database
-from tests.console.conftest import Visitor
+from tests.console.conftest import Enter, Serve, Visitor
 from tests.exports.seeding import seed
 
 
@@ -47,3 +48,23 @@ async def test_an_export_is_cancelled(reviewer: Visitor, database: Database) -> 
     name = await database.fetchval("SELECT id FROM messor.exports")
     await reviewer.send("/exports", f"/exports/{name}/cancel")
     assert "cancelled" in (await reviewer.get("/exports")).said
+
+
+async def test_a_standing_export_is_added_switched_off_and_removed(
+    database: Database, tmp_path: Path, serve: Serve, enter: Enter
+) -> None:
+    base = await serve(Settings(data_dir=tmp_path, export_places={"lake": str(tmp_path)}))
+    admin, reviewer = [await enter(base, role) for role in (Role.ADMIN, Role.REVIEWER)]
+    at = "/exports/standing"
+    wanted = {"name": "shops", "what": "products", "format": "csv", "cadence": "soon", "place": "lake",
+              "filters": "domain=shop.example"}  # fmt: skip
+    page = await admin.send(at, at, wanted)
+    assert (page.status, "soon" in page.said) == (422, True)
+    await admin.send(at, at, {**wanted, "cadence": "@daily"})
+    page = await reviewer.get(at)
+    assert "domain=shop.example" in page.said
+    assert "Switch off" not in page.text  # admins change it
+    await admin.send(at, f"{at}/shops", {"act": "off"})
+    assert not await database.fetchval("SELECT is_active FROM messor.standing_exports")
+    await admin.send(at, f"{at}/shops", {"act": "remove"})
+    assert "No standing exports" in (await reviewer.get(at)).said

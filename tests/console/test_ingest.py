@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
-import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Error, Page
+from playwright.async_api import Browser, BrowserContext, Error, Page, ViewportSize
 
 from messor.access import sessions
 from messor.access.origin import Origin
@@ -21,13 +20,13 @@ from messor.registry import domains
 from messor.store.database import Database
 from simweb.answers import SimResponse as Reply
 from tests.console.conftest import Answer, Enter, Visitor
+from tests.console.test_browser import ways
 from tests.crawling import at_work
 from tests.ingest.test_ingest import CHALLENGE, REVIEWER, shop
 from tests.little_web import LittleWeb, Room, robots
 
 PATH = "/orbit/one-test/import"
 SHOTS = os.environ.get("TEST_SHOTS")
-WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -200,12 +199,9 @@ async def test_health_shows_every_check_with_its_proof(
 
 
 async def _browse(
-    database: Database, chromium: Browser, visitor: Visitor, width: str, scripts: bool
+    database: Database, chromium: Browser, visitor: Visitor, size: ViewportSize, scripts: bool
 ) -> BrowserContext:
-    size = WIDTHS[width]
-    context = await chromium.new_context(
-        viewport={"width": size[0], "height": size[1]}, java_script_enabled=scripts
-    )
+    context = await chromium.new_context(viewport=size, java_script_enabled=scripts)
     assert visitor.member is not None
     async with database.transaction() as connection:
         login = await sessions.open_session(
@@ -236,22 +232,21 @@ async def _shoot(page: Page, name: str) -> None:
         return
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
-@pytest.mark.parametrize("width", WIDTHS)
+@ways("wide-scripts", "narrow-plain")
 async def test_a_person_reads_a_site_is_blocked_and_helps_in_a_browser(
     database: Database,
     web: LittleWeb,
     admin: Visitor,
     chromium: Browser,
-    width: str,
+    size: ViewportSize,
     scripts: bool,
 ) -> None:
-    context = await _browse(database, chromium, admin, width, scripts)
+    context = await _browse(database, chromium, admin, size, scripts)
     page = await context.new_page()
     faults: list[str] = []
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
-    tag = f"{width}-{'js' if scripts else 'nojs'}"
+    tag = f"{size['width']}-{'js' if scripts else 'nojs'}"
     await page.goto(f"{admin.base}/orbit")
     await page.fill("[name=address]", "http://one.test/")
     await page.click("main form button")

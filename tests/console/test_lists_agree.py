@@ -76,6 +76,7 @@ PLACES = {
     "jobs": Place("/jobs", "jobs list", "/jobs"),
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
+    "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
     "changes": Place("/changes", "changes", "/changes", more=("wait",), most=MAX_BATCH),
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),

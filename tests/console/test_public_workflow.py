@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
@@ -22,7 +21,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 from tests.community_site import FLAGS, RECORDS, ROOMS, SITE, VERTICAL
 from tests.console.conftest import Serve
-from tests.console.test_browser import NARROW, WIDE, Joined, log_in, status_of
+from tests.console.test_browser import Joined, log_in, status_of, ways
 from tests.crawling import at_work, eventually, idle
 from tests.governance.test_domain_vertical import apply
 from tests.governance.test_notices import live
@@ -34,9 +33,6 @@ STRANGER = "ada@example.org"
 BASE = f"https://{SITE}"
 LOOKED_AT = "SELECT count(*) FROM messor.preflights WHERE finished_at IS NOT NULL"
 UNREAD = "SELECT count(*) FROM messor.extraction_due"
-WAYS = pytest.mark.parametrize(
-    "size, scripts", [(WIDE, True), (NARROW, False)], ids=["wide-scripts", "narrow-plain"]
-)
 
 
 @dataclass
@@ -121,7 +117,7 @@ async def scene(
                 await page.context.close()
 
 
-@WAYS
+@ways("wide-scripts")
 async def test_from_the_public_form_to_flags_records_and_mail(scene: Scene) -> None:
     await scene.ask(SITE)
     link = scene.stranger.get_by_role("link", name="See what becomes of it")
@@ -163,7 +159,7 @@ async def test_from_the_public_form_to_flags_records_and_mail(scene: Scene) -> N
     await expect(scene.stranger.get_by_text("approved").first).to_be_visible()
 
 
-@WAYS
+@ways("narrow-plain")
 async def test_a_page_of_an_unknown_domain_from_the_public_form(scene: Scene) -> None:
     """Workflow 2: the offer to submit its domain, and the page itself once that is approved."""
     await scene.ask(f"{SITE}/programs/food-pantry")

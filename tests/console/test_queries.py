@@ -29,10 +29,27 @@ PARTS = {
     "/verticals/{name}": "funding",
 }
 STREAMS = ("/live",)
+# All that `why` asks about: proxies, robots.txt, an endless family of addresses, friction.
+AFFAIRS = """
+WITH terms AS (
+  UPDATE messor.domains SET proxies = 'pool'
+), proxy AS (
+  INSERT INTO messor.proxies (proxy_protocol, proxy_url, proxy_port, last_error, last_failure_at)
+  VALUES ('http', '127.0.0.1', 3128, 'refused', messor.clock())
+), file AS (
+  INSERT INTO messor.robots_files (host_id, verdict, reason, body, body_hash)
+  SELECT host_id, 'rules', 'read', '', '' FROM messor.pages WHERE id = $1 RETURNING id, host_id
+), signal AS (
+  INSERT INTO messor.friction_log (occurred_at, host_id, page_id, signal, points, score)
+  SELECT messor.clock(), host_id, $1, 'status:403', 10, 10 FROM file
+)
+UPDATE messor.hosts SET robots_id = file.id FROM file WHERE hosts.id = file.host_id
+"""
 # A screen of something that was seeded is really drawn.
 DRAWN = (
     "/domains/{name}",
     "/pages/{page_id:int}",
+    "/pages/{page_id:int}/why",
     "/jobs/{job_id}",
     "/tasks",
     "/audit",
@@ -43,7 +60,8 @@ DRAWN = (
 async def _seed(database: Database) -> dict[str, str]:
     await seeding.ask_for(database, "foodbank.org", "help")
     domain = await admit(database, "shop.example", delay=3)
-    page = await seeding.add_page(database, domain, "https://shop.example/a")
+    page = await seeding.add_page(database, domain, "https://shop.example/a?sort=price&page=2")
+    await database.fetch(AFFAIRS, page)
     await seeding.add_snapshot(database, page, "A", "one", timedelta(days=1))
     new = await seeding.add_snapshot(database, page, "A", "two")
     async with database.transaction() as connection:

@@ -12,7 +12,7 @@ from messor.access.roles import Role
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Visitor
-from tests.console.test_browser import NARROW, WIDE, Joined, log_in
+from tests.console.test_browser import Joined, log_in, ways
 
 FOOD = {
     "list": "domains",
@@ -148,8 +148,7 @@ async def test_nobody_saves_a_view_of_a_list_they_may_not_open(console: str, ent
     assert answer.status == 422
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@ways("wide-scripts", "narrow-plain")
 async def test_in_a_browser(
     size: ViewportSize,
     scripts: bool,

@@ -14,7 +14,7 @@ from messor.access.roles import Role
 from messor.settings import Settings
 from messor.store.database import Database
 from tests.console.conftest import Enter, Serve, Visitor
-from tests.console.test_browser import NARROW, WIDE, Joined, log_in
+from tests.console.test_browser import Joined, log_in, ways
 from tests.receiver import Receiver, happen, receiving, settled, working
 
 SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]{40,}")
@@ -135,8 +135,7 @@ async def test_nonsense_is_a_sentence(admin: Visitor, receiver: Receiver) -> Non
     assert (await admin.get(f"{path}?before=2020_x")).status == 200
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@ways("wide-scripts", "narrow-plain")
 async def test_in_a_browser(
     size: ViewportSize,
     scripts: bool,

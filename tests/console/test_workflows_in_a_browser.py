@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, ViewportSize, expect
 
@@ -20,13 +19,11 @@ from messor.extraction.extract import Extractor
 from messor.extraction.reader_pool import ReaderPool
 from messor.store.database import Database
 from tests.console.conftest import Serve
-from tests.console.test_browser import NARROW, WIDE, Joined, log_in, status_of
+from tests.console.test_browser import Joined, log_in, status_of, ways
 from tests.crawling import at_work, idle
 from tests.little_web import LittleWeb, page, robots
 
 STARTED = "Crawling started. Check back in a few minutes."
-WAYS = pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 
 # Five pages in a row below the homepage: the last two lie deeper than anybody asked for.
 CHAIN = {f"/{number}": page(f"Step {number}", f"/{number + 1}") for number in range(1, 6)}
@@ -121,8 +118,7 @@ async def scene(
             await one.context.close()
 
 
-@WAYS
-@SIZES
+@ways("wide-scripts", "narrow-plain")
 async def test_a_domain_is_submitted_looked_at_approved_and_harvested(scene: Scene) -> None:
     await scene.submit("foodbank.test", "State food bank directory")
     told = scene.submitter.get_by_text("foodbank.test was submitted for review.")
@@ -151,8 +147,7 @@ async def test_a_domain_is_submitted_looked_at_approved_and_harvested(scene: Sce
     await expect(scene.submitter.get_by_text("https://foodbank.test/3")).to_be_visible()
 
 
-@WAYS
-@SIZES
+@ways("narrow-plain")
 async def test_a_domain_is_rejected_with_a_reason_that_its_submitter_reads(scene: Scene) -> None:
     await scene.submit("spam.test")
     reviewer = await scene.review("spam.test")
@@ -175,8 +170,7 @@ async def test_a_domain_is_rejected_with_a_reason_that_its_submitter_reads(scene
     assert asked.count("/") <= 2, "what nobody approved is looked at, never harvested"
 
 
-@WAYS
-@SIZES
+@ways("wide-scripts")
 async def test_a_page_of_an_unknown_domain_waits_for_its_approval(scene: Scene) -> None:
     await scene.submit("foodbank.test/services/housing")
     question = "Would you like to submit foodbank.test for review?"
@@ -199,8 +193,7 @@ async def test_a_page_of_an_unknown_domain_waits_for_its_approval(scene: Scene) 
     assert "/services/housing" in await scene.harvested()
 
 
-@WAYS
-@SIZES
+@ways("narrow-scripts")
 async def test_a_page_of_an_approved_domain_is_crawled_at_once(scene: Scene) -> None:
     await scene.submit("foodbank.test")
     reviewer = await scene.review("foodbank.test")

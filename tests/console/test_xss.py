@@ -48,6 +48,8 @@ OWN = [
     "<a href=//evil.example hx-get=/logout hx-trigger=load>x</a>",
     "data:text/html,<script>__ran()</script>",
 ]
+# Where words of an address are shown again.
+REFLECTED = (("/why", "url"), ("/domains", "q"), ("/review", "q"), ("/submit", "address"))
 
 
 def payloads() -> list[str]:
@@ -168,6 +170,7 @@ async def visit(page: Page, console: str, paths: list[str], told: list[str]) -> 
         assert told == [], path
 
 
+@pytest.mark.wide
 async def test_nothing_planted_runs(
     chromium: Browser,
     console: str,
@@ -180,12 +183,7 @@ async def test_nothing_planted_runs(
     reflected = [
         f"{path}?{urlencode({name: word})}"
         for word in [*OWN, *words[len(OWN) :: 7]]
-        for path, name in (
-            ("/why", "url"),
-            ("/domains", "q"),
-            ("/review", "q"),
-            ("/submit", "address"),
-        )
+        for path, name in REFLECTED
     ]
     context = await chromium.new_context(viewport=WIDE)
     told: list[str] = []

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from urllib.parse import urlencode
 
+import pytest
 from playwright.async_api import Browser
 
 from messor.access.members import Member
@@ -71,6 +72,7 @@ async def _planted(shop: Harvest, words: list[str]) -> list[str]:
     return paths
 
 
+@pytest.mark.wide
 async def test_nothing_that_pages_state_runs(
     chromium: Browser,
     console: str,

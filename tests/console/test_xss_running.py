@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
+import pytest
 from playwright.async_api import Browser
 
 from messor.access.members import Member
@@ -31,6 +32,11 @@ INSERT INTO messor.tiles (id, orbit_id, run_id, position, category, title, summa
                           source_url, confidence)
 VALUES ($1, $2, 1, $3, $4, $4, $4, $5::jsonb, $4, 0.5)
 """
+REFLECTED = (
+    ("/orbit", "address"), ("/orbit", "q"), ("/orbit/new/import", "address"), ("/tasks", "domain"),
+    ("/tasks", "status"), ("/jobs", "type"), ("/audit", "q"), ("/audit", "domain"),
+    ("/jobs/dead", "type"),
+)  # fmt: skip
 
 
 def _marks(words: list[str], trace_id: str) -> str:
@@ -122,6 +128,7 @@ async def _people(database: Database, words: list[str]) -> list[str]:
     return pages + [f"/audit?{urlencode({'actor': word})}" for word in words[::9]]
 
 
+@pytest.mark.wide
 async def test_nothing_planted_in_the_work_or_the_people_runs(
     chromium: Browser,
     console: str,
@@ -138,15 +145,7 @@ async def test_nothing_planted_in_the_work_or_the_people_runs(
     page = await context.new_page()
     await log_in(page, console, Role.ADMIN)
     paths += await _people(database, words)
-    reflected = [
-        f"{path}?{urlencode({name: word})}"
-        for word in OWN
-        for path, name in (
-            ("/orbit", "address"), ("/orbit", "q"), ("/orbit/new/import", "address"),
-            ("/tasks", "domain"), ("/tasks", "status"), ("/jobs", "type"), ("/audit", "q"),
-            ("/audit", "domain"), ("/jobs/dead", "type"),
-        )
-    ]  # fmt: skip
+    reflected = [f"{path}?{urlencode({name: word})}" for word in OWN for path, name in REFLECTED]
     await visit(page, console, paths + reflected, told)
     assert told == []
     await context.close()

@@ -49,8 +49,12 @@ def test_sums_of_tables_fit_their_lanes_and_words_their_bins() -> None:
 def test_likelihoods_are_the_sums_of_the_scores_of_all_pairs() -> None:
     chance = random.Random(7)
     names = ("kind", "size", "linked")
-    columns = {name: bytes(chance.randrange(BINS) for _ in range(50)) for name in names}
-    pairs = [Pair(a, b, chance.randbytes(256)) for a, b in combinations(names, 2)] * 80
+    columns = {name: bytes(chance.randrange(BINS) for _ in range(51)) for name in names}
+    pairs = [
+        Pair(a, b, bytes(chance.choices(range(most), k=256)))
+        for a, b in combinations(names, 2)
+        for most in (256, 100, 30, 128)  # several of them fit a byte together
+    ] * 20
     found = likelihoods(columns, pairs, 0.001, -25.0)
     for place, value in enumerate(found):
         total = sum(
@@ -86,6 +90,53 @@ def test_every_feature_of_every_block_is_within_its_bins() -> None:
     assert {name for pair in PAIRS for name in pair[:2]} <= columns.keys()
     assert {len(column) for column in columns.values()} == {len(found.layout.blocks.texts)}
     assert max(map(max, columns.values())) < BINS
+
+
+def test_features_of_places_and_surroundings_are_what_they_say() -> None:
+    rows = "".join(
+        f"<p>{SENTENCE * (n % 4)}{n}</p><p><a href=/>{'x' * n}</a></p>" for n in range(1, 40)
+    )
+    found = outline(parse_document(page(f"<h1>News</h1>{rows}")), "https://a.example/", Lists())
+    blocks, running = found.layout.blocks, found.weights.running
+    columns = read_columns(found.layout, found.weights, found.facts, Lexicon.of(Memory()))
+    count, headline = len(blocks.sizes), found.facts.headline
+    assert headline is not None
+    total, read = sum(blocks.sizes) + 1, 0
+    for place in range(count):
+        near = slice(max(0, place - 4), place + 5)
+        size, held = sum(blocks.sizes[near]), len(blocks.sizes[near])
+        read += blocks.sizes[place]
+        after = place - headline
+        assert {name: columns[name][place] for name in (
+            "order", "read", "first", "last", "headline", "near_linked", "near_running", "near_mean"
+        )} == {
+            "order": place * 16 // count,
+            "read": read * 16 // total,
+            "first": min(place.bit_length(), 10),
+            "last": min((count - place).bit_length(), 10),
+            "headline": 0 if after < 0 else 1 + min(after.bit_length(), 9),
+            "near_linked": sum(blocks.linked[near]) * 8 // size,
+            "near_running": sum(running[near]) * 8 // size,
+            "near_mean": min((size // held).bit_length(), 12),
+        }  # fmt: skip
+
+
+def test_features_of_a_box_are_inherited_by_the_blocks_inside() -> None:
+    html = page(
+        '<div class="comments"><p>First.</p><ul><li>one</li><li>two</li><li>three</li></ul>'
+        "<div><div><p>Deep.</p></div></div></div><p>Outside.</p>"
+    )
+    found = outline(parse_document(html), "https://a.example/", Lists())
+    columns = read_columns(found.layout, found.weights, found.facts, Lexicon.of(Memory()))
+    place = {text: number for number, text in enumerate(found.layout.blocks.texts)}
+    inside = [place[text] for text in ("First.", "one", "two", "three", "Deep.")]
+    assert [columns["hint_0"][each] for each in inside] == [1] * 5
+    assert columns["hint_0"][place["Outside."]] == 0
+    assert [columns["repeats"][each] for each in inside] == [0, 2, 2, 2, 0]
+    depths = [columns["depth"][each] for each in inside]
+    assert [depth - depths[0] for depth in depths] == [0, 1, 1, 1, 2]
+    assert columns["blocks_1"][place["one"]] == columns["blocks_1"][place["three"]] == 2
+    assert columns["blocks_1"][place["First."]] == columns["blocks_2"][place["one"]] == 3
 
 
 def test_words_are_the_same_by_either_way_of_splitting() -> None:

@@ -15,6 +15,7 @@ import pytest
 from messor.errors import ConflictError, NotFoundError, UnavailableError
 from messor.exports import batches, queries, requests
 from messor.exports import run as running
+from messor.exports.places import Places
 from messor.exports.queries import Export
 from messor.exports.requests import NewExport
 from messor.exports.run import Folders, run
@@ -125,7 +126,7 @@ async def test_an_erasure_removes_files_that_may_contain_it(
         )
         with pytest.raises(NotFoundError, match="no longer kept"):
             await requests.download(connection, tmp_path, done, actor="test")
-    assert await requests.remove_outdated(database, tmp_path) == 1
+    assert await requests.remove_outdated(database, tmp_path, Places({})) == 1
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 - a test
     assert (await queries.get(database, made.id)).state == "removed"
 

@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import duckdb
 import msgspec
@@ -95,6 +96,33 @@ async def test_parquet_is_typed_and_equal_to_the_json_lines(
             tuple(msgspec.json.decode(line)[n] for n in wanted) for line in content.splitlines()
         ]
         assert table.select(*wanted).fetchall() == expected
+
+
+async def test_partitions_together_are_the_whole_file(seeded: Database, tmp_path: Path) -> None:
+    for noun, key, parts in (("products", "domain_is", 2), ("prices", "seen_at_month", None)):
+        await export(seeded, tmp_path / "p.parquet", noun, "parquet")
+        _, first = await export(seeded, tmp_path / "p.parquet.zip", noun, "parquet_partitions")
+        folder = tmp_path / noun
+        with ZipFile(tmp_path / "p.parquet.zip") as package:
+            package.extractall(folder)
+        names = sorted(path.parent.name for path in folder.rglob("*.parquet"))
+        assert all(name.startswith(f"{key}=") for name in names)
+        assert parts is None or len(names) == parts
+        with duckdb.connect() as connection:
+            whole = connection.read_parquet(str(tmp_path / "p.parquet"))
+            apart = connection.read_parquet(f"{folder}/*/*.parquet", hive_partitioning=True)
+            assert apart.columns == [*whole.columns, key]
+            assert apart.types[:-1] == whole.types
+            first_column = whole.columns[:2]
+            assert sorted(apart.select(*first_column).fetchall()) == sorted(
+                whole.select(*first_column).fetchall()
+            )
+        _, again = await export(seeded, tmp_path / "p.parquet.zip", noun, "parquet_partitions")
+        assert again == first
+    with pytest.raises(UsageError, match="partitioned by domain"):
+        await export(
+            seeded, tmp_path / "q.parquet.zip", "products", "parquet_partitions", columns=["id"]
+        )
 
 
 async def test_a_very_long_text_fits_into_parquet(seeded: Database, tmp_path: Path) -> None:

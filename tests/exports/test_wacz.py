@@ -16,12 +16,12 @@ import pytest
 from playwright.async_api import async_playwright
 from warcio.archiveiterator import ArchiveIterator
 
+from messor.archive.cdxj import key_of
 from messor.errors import UsageError
 from messor.exports import requests
 from messor.exports.queries import Export
 from messor.exports.requests import NewExport
 from messor.exports.run import Folders, run
-from messor.exports.wacz import key_of
 from messor.store.database import Database
 from simweb import SimResponse
 from simweb.documents import HTML

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from messor.errors import UsageError
+from messor.records import corrections
 from messor.store.database import Connection, Database
 from messor.watches.evaluate import evaluate
 from messor.watches.preview import preview
@@ -46,6 +47,16 @@ async def test_a_change_is_told(
     assert (alert.message, alert.state) == (message, "due")
     assert alert.details["evidence"]["fields"]
     assert alert.url == "https://shop.example/kettle"
+
+
+async def test_a_persons_correction_is_no_change_of_the_web(database: Database) -> None:
+    shop = await shop_of(database)
+    await watch_for(database, "products", {"when": "changed"}, filters={"domain": "shop.example"})
+    record_id = await shop.record_id("product", "/kettle")
+    async with database.transaction() as connection:
+        await corrections.correct(connection, record_id, "price", "9.90", actor="ann")
+    await evaluate_all(database)
+    assert await alerts(database) == []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from messor.core.fresh import Fresh
 from messor.core.logs import room_logger
 from messor.errors import MessorError
 from messor.fetch.proxies.seal import Seal
+from messor.insight.full_text import FullText
 from messor.jobs import queries
 from messor.jobs.queries import JobFigures
 from messor.ledger.alarms import AlarmBoard
@@ -67,10 +68,12 @@ class ApiContext:
     streams: Streams = field(init=False)
     job_figures: Fresh[list[JobFigures]] = field(init=False)
     vitals: Fresh[Vitals] = field(init=False)
+    full_text: FullText = field(init=False)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.notifications = NotificationListener(self.database)
+        self.full_text = FullText.of(self.settings, self.database)
         self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
         self.job_figures = Fresh(
             0.0, lambda: queries.stats(self.database), is_costly=queries.are_many
@@ -102,6 +105,7 @@ class ApiContext:
         for task in running_tasks:
             task.cancel()
         await asyncio.gather(*running_tasks, return_exceptions=True)
+        await self.full_text.close()
 
 
 def context_of(request: Request) -> ApiContext:
@@ -117,6 +121,10 @@ async def _database(request: Request) -> Database:
     return context_of(request).database
 
 
+async def _full_text(request: Request) -> FullText:
+    return context_of(request).full_text
+
+
 async def _principal(request: Request) -> Principal:
     principal: Principal = request.state.principal
     return principal
@@ -130,5 +138,6 @@ async def _connection(request: Request) -> Connection:
 
 ContextDep = Annotated[ApiContext, Depends(_context)]
 DatabaseDep = Annotated[Database, Depends(_database)]
+FullTextDep = Annotated[FullText, Depends(_full_text)]
 PrincipalDep = Annotated[Principal, Depends(_principal)]
 TransactionDep = Annotated[Connection, Depends(_connection)]

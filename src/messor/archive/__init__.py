@@ -1,4 +1,14 @@
 """The archive: hashes, snapshots and WARC segments."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("erased_bytes", "queries", "snapshot_content", "verification")
+PUBLIC: tuple[str, ...] = (
+    "compaction",
+    "erased_bytes",
+    "garbage",
+    "queries",
+    "relocation",
+    "snapshot_content",
+    "status",
+    "storage",
+    "verification",
+)

@@ -11,8 +11,9 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
 from messor.archive import warc
-from messor.archive.segments import Place, SegmentWriter
+from messor.archive.segments import Place
 from messor.archive.warc import Headers, Original
+from messor.archive.writer import Writer
 
 REMEMBERED = 5_000  # bodies that are not archived again
 
@@ -60,7 +61,7 @@ class Archived:
 class Bodies:
     """Archives for one writer, which remembers its latest bodies."""
 
-    def __init__(self, archive: SegmentWriter, remembered: int = REMEMBERED) -> None:
+    def __init__(self, archive: Writer, remembered: int = REMEMBERED) -> None:
         self._archive = archive
         self._remembered = remembered
         self._bodies: OrderedDict[bytes, ArchivedBody] = OrderedDict()

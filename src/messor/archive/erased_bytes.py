@@ -1,17 +1,26 @@
 """Erasing: the bytes of a purged record leave its segment, and the segment stays readable.
 
-A record is one gzip member. It is overwritten in place by a member of the same length that holds an
-empty WARC record, so no other record moves and no row that points into the segment changes.
+A record is one gzip member. It is overwritten by a member of the same length that holds an empty
+WARC record, so no other record moves and no row that points into the segment changes: in place in a
+file; an object is replaced by a new one, to which its segments' names then lead, and deleted.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import zlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+from messor.archive.cdxj import cdxj, index_of
+from messor.archive.location import is_remote, located
+from messor.archive.objects import ObjectStore
+from messor.archive.storage import Archive, ArchiveSource, archive_at
+from messor.errors import UnavailableError
 from messor.store.database import Database
 
 # A live writer may still assign the same bytes to another page.
@@ -35,6 +44,11 @@ DONE = """
 UPDATE messor.blanks SET blanked_at = messor.clock()
  WHERE segment_id = $1 AND segment_offset = $2
 """
+# Also of the segments that were compacted into it.
+RENAME = """
+UPDATE messor.segments SET name = $2 || substring(name FROM length($1) + 1)
+ WHERE name = $1 OR starts_with(name, $1 || '#')
+"""
 WAITING = "SELECT count(*) FROM messor.blanks WHERE blanked_at IS NULL"
 
 _COMMENT = 0x10
@@ -42,17 +56,57 @@ _TAIL = 8  # checksum and size
 _HEAD = 10
 
 
-async def blank_waiting(folder: Path, database: Database, limit: int = 1000) -> int:
-    """Erase the eligible records in segments on this machine; returns how many."""
-    blanked = 0
+async def blank_waiting(source: ArchiveSource, database: Database, limit: int = 1000) -> int:
+    """Erase the eligible records in objects and in files of this machine; returns how many."""
+    archive, blanked = archive_at(source), 0
+    objects: dict[str, list[Any]] = {}
     for row in await database.fetch(OPEN, limit):
-        path = folder / row["name"]
+        if is_remote(row["name"]):
+            objects.setdefault(located(row["name"]).url, []).append(row)
+            continue
+        path = archive.folder / row["name"]
         if not path.exists():
             continue  # another machine's archive
         overwrite(path, row["segment_offset"], row["segment_length"])
         await database.fetch(DONE, row["segment_id"], row["segment_offset"])
         blanked += 1
+    for url, rows in objects.items():
+        blanked += await replace_object(archive, database, url, rows)
     return blanked
+
+
+async def replace_object(
+    archive: Archive, database: Database, url: str, rows: Sequence[Any]
+) -> int:
+    """Replace an object by one without these records; returns how many were erased."""
+    store = archive.store_of(url)
+    new = f"{url.removesuffix('.warc.gz').partition('~')[0]}~{uuid4().hex[:12]}.warc.gz"
+    try:
+        await asyncio.to_thread(_write_without, store, url, new, rows)
+    except UnavailableError:
+        return 0  # tried again
+    async with database.transaction() as connection:
+        await connection.execute(RENAME, url, new)
+        for row in rows:
+            await connection.execute(DONE, row["segment_id"], row["segment_offset"])
+    await asyncio.to_thread(_delete, archive, store, url)
+    return len(rows)
+
+
+def _write_without(store: ObjectStore, url: str, new: str, rows: Sequence[Any]) -> None:
+    content = bytearray(store.whole(store.key_of(url)))
+    for row in rows:
+        start = located(row["name"]).base + row["segment_offset"]
+        content[start : start + row["segment_length"]] = blank(row["segment_length"])
+    data = bytes(content)
+    store.put(store.key_of(new), data)
+    if store.size(store.key_of(index_of(url))) is not None:
+        store.put(store.key_of(index_of(new)), cdxj(data, new))
+
+
+def _delete(archive: Archive, store: ObjectStore, url: str) -> None:
+    store.delete([store.key_of(url), store.key_of(index_of(url))])
+    archive.forget(url)
 
 
 async def waiting(database: Database) -> int:

@@ -19,9 +19,16 @@ from messor.store.base import (
 
 
 class SegmentTable(Base):
-    """A WARC file."""
+    """A WARC file or object; `archive.location` says what its name means."""
 
     __tablename__ = "segments"
+    __table_args__ = (
+        index(
+            "segments_single",
+            "id",
+            "state = 'sealed' AND strpos(name, '://') > 0 AND strpos(name, '#') = 0",
+        ),
+    )
 
     id: Mapped[bigint_key]
     name: Mapped[str] = column(unique=True)
@@ -94,6 +101,16 @@ class SpareRecordTable(Base):
     segment_id: Mapped[bigint] = column(key=True)
     segment_offset: Mapped[bigint] = column(key=True)
     segment_length: Mapped[int]
+
+
+class DeadSegmentTable(Base):
+    """A file or object that no segment names any more; deleted when no reader can still want it."""
+
+    __tablename__ = "dead_segments"
+
+    name: Mapped[str] = column(key=True)
+    noted_at: Mapped[utc_now]
+    delete_after: Mapped[utc]
 
 
 class BlankTable(Base):

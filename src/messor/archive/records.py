@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from isal import isal_zlib
 
 from messor.archive.segments import read_record
 from messor.archive.snapshot_content import MAX_BYTES, unpack
+from messor.archive.storage import ArchiveSource
 from messor.archive.warc import Original, payload_digest
 from messor.errors import MessorError, NotFoundError, UnavailableError
 
@@ -54,12 +54,12 @@ class ArchiveRecord:
         return payload_digest(self.payload) == self.digest
 
 
-def load(folder: Path, name: str, offset: int, length: int) -> ArchiveRecord:
+def load(source: ArchiveSource, name: str, offset: int, length: int) -> ArchiveRecord:
     """Read a record. Blocks: call it off the event loop.
 
     FileNotFoundError: its segment is not on this machine. NotFoundError: its bytes were erased.
     """
-    packed = read_record(folder, name, offset, length)
+    packed = read_record(source, name, offset, length)
     if len(packed) < length:
         raise DamagedRecordError("the segment ends before the record does")
     try:

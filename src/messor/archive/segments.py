@@ -11,11 +11,15 @@ import asyncio
 import contextlib
 import fcntl
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from messor.archive import warc
+from messor.archive.location import is_remote, located
+from messor.archive.storage import Archive, ArchiveSource, archive_at
 from messor.errors import UnavailableError
 from messor.store.database import Database
 
@@ -139,6 +143,13 @@ class SegmentWriter:
             raise UnavailableError("The archive is not open for writing.")
         return self._current.append(record)
 
+    def cut(self, segment_ids: Collection[int] | None = None) -> None:
+        """Nothing to do: a file takes the records of many flushes."""
+
+    async def commit_bytes(self) -> None:
+        """Have all that was appended on disk, for rows about to be committed."""
+        await asyncio.to_thread(self.sync)
+
     def sync(self) -> None:
         """Write buffered records and wait until they are on disk. Blocks: call it off the event
         loop.
@@ -198,28 +209,56 @@ class SegmentWriter:
             segment.close()
 
 
-async def seal_abandoned(folder: Path, database: Database) -> int:
-    """Seal what dead writers left open, truncated at the end of the last committed record.
+async def seal_abandoned(source: ArchiveSource, database: Database) -> int:
+    """Seal what dead writers left open, up to the end of the last committed record.
 
-    Anything beyond was never committed: it was fetched again, and may be torn.
+    Anything beyond was never committed: it was fetched again, and may be torn. A file is looked at
+    by its own machine, an object by any.
     """
-    sealed = 0
+    archive, sealed = archive_at(source), 0
     for row in await database.fetch(ABANDONED):
-        path = folder / row["name"]
-        if not path.exists():
-            continue  # on another machine
-        file = os.open(path, os.O_WRONLY)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(file, row["committed"])
-            os.fsync(file)
-            await database.fetch(SEAL, row["id"], row["committed"])
+        if is_remote(row["name"]):
+            size = await asyncio.to_thread(_left_object, archive, row)
+        else:
+            size = _left_file(archive.folder / row["name"], row["committed"])
+        if size is not None:
+            await database.fetch(SEAL, row["id"], size)
             sealed += 1
-        except BlockingIOError:
-            continue  # its writer is alive
-        finally:
-            os.close(file)
     return sealed
+
+
+def _left_file(path: Path, committed: int) -> int | None:
+    """Truncate a file; its size, or None if it is not here or its writer is alive."""
+    if not path.exists():
+        return None
+    file = os.open(path, os.O_WRONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, committed)
+        os.fsync(file)
+    except BlockingIOError:
+        return None
+    else:
+        return committed
+    finally:
+        os.close(file)
+
+
+def _left_object(archive: Archive, row: Any) -> int | None:
+    """The size of an object that was put whole; without committed records it is deleted.
+
+    None if committed records should be in it and it does not exist: nothing may hide that.
+    """
+    url = located(row["name"]).url
+    try:
+        store = archive.store_of(url)
+        if not row["committed"]:
+            store.delete([store.key_of(url)])
+            return 0
+        size = store.size(store.key_of(url))
+    except UnavailableError:
+        return None  # the next worker tries again
+    return size if size is not None and size >= row["committed"] else None
 
 
 class OpenSegment:
@@ -236,8 +275,9 @@ class OpenSegment:
         self._path = ""
         self._file = -1
 
-    def read(self, folder: Path | str, name: str, offset: int, length: int) -> bytes:
-        """One record's bytes as stored: a gzip member."""
+    def read(self, source: ArchiveSource, name: str, offset: int, length: int) -> bytes:
+        """One record's bytes as stored: a gzip member. Only files of this machine."""
+        folder = source.folder if isinstance(source, Archive) else source
         path = f"{folder}/{name}"
         if path != self._path:
             self.close()
@@ -251,10 +291,6 @@ class OpenSegment:
             os.close(self._file)
 
 
-def read_record(folder: Path | str, name: str, offset: int, length: int) -> bytes:
+def read_record(source: ArchiveSource, name: str, offset: int, length: int) -> bytes:
     """One record's bytes as stored: a gzip member."""
-    segment = OpenSegment()
-    try:
-        return segment.read(folder, name, offset, length)
-    finally:
-        segment.close()
+    return archive_at(source).read(name, offset, length)

@@ -6,11 +6,11 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from isal import isal_zlib
 
 from messor.archive.segments import read_record
+from messor.archive.storage import ArchiveSource
 from messor.errors import NotFoundError, UnavailableError
 from messor.store.database import Connection, Database
 
@@ -63,12 +63,12 @@ async def record_place(source: Connection | Database, snapshot_id: int) -> tuple
 
 
 def read_body(
-    folder: Path | str,
+    source: ArchiveSource,
     name: str,
     offset: int,
     length: int,
     *,
-    read: Callable[[Path | str, str, int, int], bytes] = read_record,
+    read: Callable[[ArchiveSource, str, int, int], bytes] = read_record,
 ) -> bytes:
     """The body of a response record as the site sent it, decompressed. Blocks: call it off the
     event loop.
@@ -76,7 +76,7 @@ def read_body(
     Callers that read many records may pass their own `read`.
     """
     try:
-        packed = read(folder, name, offset, length)
+        packed = read(source, name, offset, length)
     except OSError as error:
         raise UnavailableError(
             "The bytes of this snapshot are not on this machine: they were archived elsewhere."

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from messor.archive import hashes, records
+from messor.archive.location import is_remote
 from messor.archive.records import ArchiveRecord, DamagedRecordError
+from messor.archive.storage import ArchiveSource
 from messor.errors import NotFoundError
 from messor.store.database import Database
 from messor.web.urls import parse
@@ -115,16 +116,21 @@ async def named(database: Database, ids: Sequence[int]) -> Sequence[Any]:
     return await database.fetch(NAMED, ids)
 
 
-def examine(folder: Path, row: Any) -> Examined:
+def examine(source: ArchiveSource, row: Any) -> Examined:
     """Check a row against its records. Blocks: call it off the event loop."""
     place = row["segment"], row["segment_offset"], row["segment_length"]
     try:
-        record = records.load(folder, *place)
+        record = records.load(source, *place)
         own = record
         if row["revisit_segment"] is not None:
             place = row["revisit_segment"], row["revisit_offset"], row["revisit_length"]
-            own = records.load(folder, *place)
+            own = records.load(source, *place)
     except OSError:
+        if is_remote(place[0]):
+            message = f"its object {place[0]} does not exist"
+            return Examined(
+                row, flaw=SnapshotFlaw.DAMAGED, message=message, is_known=_is_known(row)
+            )
         return Examined(row, is_here=False)
     except DamagedRecordError as error:
         return Examined(row, flaw=SnapshotFlaw.DAMAGED, message=str(error), is_known=_is_known(row))

@@ -1,4 +1,4 @@
-"""Writes segments outside the crawl path: under their own lease, renewed, sealed at the end."""
+"""Opens writers of segments; outside the crawl path under their own lease, sealed at the end."""
 
 from __future__ import annotations
 
@@ -8,33 +8,41 @@ import os
 import platform
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Literal
 
 from messor import __version__
+from messor.archive.object_writer import ObjectWriter
 from messor.archive.segments import SegmentWriter
+from messor.archive.storage import ArchiveSource, archive_at
 from messor.errors import MessorError
 from messor.politeness.lease import WorkerLease
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
+Writer = SegmentWriter | ObjectWriter
 Purpose = Literal["import", "promotion", "repair"]
+
+
+def open_writer(
+    source: ArchiveSource, database: Database, lease: WorkerLease, name: str, limit: int
+) -> Writer:
+    """A writer under a lease: of objects where the archive has a store for them, else of files."""
+    archive = archive_at(source)
+    name, software = f"{name}-{lease.id}", f"Messor/{__version__}"
+    if archive.store is not None:
+        return ObjectWriter(archive, database, worker_id=lease.id, name=name, software=software)
+    return SegmentWriter(
+        archive.folder, database, worker_id=lease.id, name=name, limit=limit, software=software
+    )
 
 
 @asynccontextmanager
 async def own_segments(
-    folder: Path, database: Database, purpose: Purpose, *, lease_seconds: float, limit: int
-) -> AsyncIterator[tuple[WorkerLease, SegmentWriter]]:
+    source: ArchiveSource, database: Database, purpose: Purpose, *, lease_seconds: float, limit: int
+) -> AsyncIterator[tuple[WorkerLease, Writer]]:
     """A lease and a writer for one purpose; uncommitted records are truncated by the next worker."""
     name = f"{purpose}-{platform.node()}-{os.getpid()}"
     lease = await WorkerLease.take(database, name, lease_seconds)
-    writer = SegmentWriter(
-        folder,
-        database,
-        worker_id=lease.id,
-        name=f"{name}-{lease.id}",
-        limit=limit,
-        software=f"Messor/{__version__}",
-    )
+    writer = open_writer(source, database, lease, name, limit)
     beating = asyncio.create_task(_keep_alive(database, lease))
     try:
         yield lease, writer

@@ -1,4 +1,4 @@
-"""`messor archive`: verify that the archive holds what was fetched, and repair it.
+"""`messor archive`: where the archive is, its upkeep, and whether it holds what was fetched.
 
 `messor archive verify --json` prints one object: `clean`, `verdict` (one sentence), `examined`,
 `elsewhere` (snapshots whose bytes are on another machine), `unread` (pages whose text could not be
@@ -18,11 +18,16 @@ from uuid import UUID
 
 import click
 
-from messor.archive import verification
+from messor.archive import compaction, garbage, verification
+from messor.archive.compaction import Compacted
+from messor.archive.relocation import relocate
+from messor.archive.status import status
+from messor.archive.storage import Archive
 from messor.cli.output import emit, json_option, print_json, print_table, run
-from messor.cli.session import LOCAL_ADMIN
+from messor.cli.session import LOCAL_ADMIN, with_database
 from messor.core.terminal import say
 from messor.errors import AuditFailedError
+from messor.ledger.events import Event, record
 from messor.ops import archive_audit
 from messor.ops.archive_audit import ArchiveReport, Verifier
 from messor.ops.archive_repair import Repair
@@ -39,12 +44,153 @@ PROGRESS_EVERY = 10_000
 
 @click.group()
 def archive() -> None:
-    """Verify that the archive holds what was fetched.
+    """Show, tidy, move and verify the archive.
 
     \b
     Example:
+      messor archive status
       messor archive verify
     """
+
+
+@archive.command("status")
+@json_option
+def show_status(as_json: bool) -> None:
+    """Show where segments are, how many, and what waits to be deleted or erased.
+
+    \b
+    Example:
+      messor archive status
+    """
+    settings = Settings()
+    found = run(with_database(lambda database: status(Archive.of(settings), database)))
+    if as_json:
+        print_json(found)
+        return
+    emit(f"New segments go to {found['archive']}.")
+    print_table(
+        ("kind", "segments", "objects", "bytes"),
+        [
+            (each["kind"], each["segments"], each["objects"], f"{each['bytes']:,}")
+            for each in found["segments"]
+        ],
+    )
+    emit(f"{found['to_delete']:,} wait to be deleted, {found['to_erase']:,} records to be erased.")
+
+
+@archive.command("compact")
+@click.option("--now", is_flag=True, help="Also objects that are younger than a day.")
+@json_option
+def compact_objects(now: bool, as_json: bool) -> None:
+    """Put small objects of the archive's store together, with a CDXJ index beside each.
+
+    `messor up` and workers do so every hour. Exits with 8 if objects are missing or damaged.
+
+    \b
+    Example:
+      messor archive compact --now
+    """
+    done = run(_compact(0.0 if now else compaction.WAIT_SECONDS))
+    if as_json:
+        print_json(done.as_dict())
+    else:
+        emit(f"{done.segments:,} segments are now {done.objects:,} objects, {done.bytes:,} bytes.")
+    if done.damaged:
+        raise AuditFailedError(
+            f"{len(done.damaged):,} objects are missing or damaged, such as {done.damaged[0]}. "
+            "To see what that concerns: messor archive verify"
+        )
+
+
+async def _compact(wait_seconds: float) -> Compacted:
+    settings = Settings()
+    async with open_session(settings, pool_size=2) as session:
+        return await compaction.compact(
+            Archive.of(settings),
+            session.database,
+            settings.segment_bytes,
+            wait_seconds=wait_seconds,
+        )
+
+
+@archive.command()
+@json_option
+def move(as_json: bool) -> None:
+    """Move segments to the store that MESSOR_ARCHIVE_URL names, from this machine or another store.
+
+    Workers may run meanwhile. Segments on other machines stay: run it there too. The old files and
+    objects are deleted an hour later (messor archive gc).
+
+    \b
+    Example:
+      MESSOR_ARCHIVE_URL=s3://pages/archive messor archive move
+    """
+    moved = run(_move())
+    if as_json:
+        print_json(moved)
+        return
+    emit(f"{moved['moved']:,} segments were moved, {moved['bytes']:,} bytes.")
+    if moved["elsewhere"]:
+        emit(f"{moved['elsewhere']:,} are on other machines.")
+
+
+async def _move() -> dict[str, int]:
+    settings = Settings()
+    done = {"moved": 0, "bytes": 0, "elsewhere": 0}
+    async with open_session(settings, pool_size=2) as session:
+        async for each in relocate(Archive.of(settings), session.database):
+            done["moved" if each.new is not None else "elsewhere"] += 1
+            done["bytes"] += each.bytes
+            if each.new is not None:
+                say(f"{each.old} → {each.new}")
+        if done["moved"]:
+            async with session.database.transaction() as connection:
+                await record(connection, [Event("archive.moved", LOCAL_ADMIN, data=done)])
+    return done
+
+
+@archive.command()
+@click.option(
+    "--orphans",
+    is_flag=True,
+    help="Also list objects of the store that no segment names; with --yes delete them.",
+)
+@click.option("--yes", is_flag=True, help="Delete the orphans.")
+@json_option
+def gc(orphans: bool, yes: bool, as_json: bool) -> None:
+    """Delete segments that were compacted or moved more than an hour ago.
+
+    `messor up` and workers do so every hour. Two installations must not share a store's prefix: each
+    would list the other's objects as orphans.
+
+    \b
+    Example:
+      messor archive gc
+      messor archive gc --orphans
+    """
+    if yes and not orphans:
+        raise click.UsageError("--yes confirms --orphans.")
+    done = run(_collect(orphans, yes))
+    if as_json:
+        print_json(done)
+        return
+    emit(f"{done['deleted']:,} segments were deleted.")
+    if orphans:
+        what = "were deleted" if yes else "would be deleted with --yes"
+        emit(f"{done['orphans']:,} objects that no segment names {what}.")
+
+
+async def _collect(orphans: bool, yes: bool) -> dict[str, int]:
+    settings = Settings()
+    archive_store = Archive.of(settings)
+    async with open_session(settings, pool_size=2) as session:
+        done = {"deleted": await garbage.collect(archive_store, session.database)}
+        if orphans:
+            found = await garbage.orphans(archive_store, session.database)
+            done |= {"orphans": len(found.objects), "orphan_bytes": found.bytes}
+            if yes:
+                await garbage.delete_orphans(archive_store, found)
+    return done
 
 
 @archive.command()
@@ -111,7 +257,7 @@ async def _verify(
 async def _verify_sample(
     settings: Settings, database: Database, size: int, repair: Repair | None
 ) -> ArchiveReport:
-    report, verifier = ArchiveReport(), Verifier(database, settings.data_dir / "archive")
+    report, verifier = ArchiveReport(), Verifier(database, Archive.of(settings))
     try:
         findings = await verifier.verify(await verification.sample(database, size), report)
     finally:
@@ -127,7 +273,7 @@ async def _verify_all(
     report = ArchiveReport()
     walk = archive_audit.walk(
         database,
-        settings.data_dir / "archive",
+        Archive.of(settings),
         report,
         domain_id=domain_id,
         progress=_show_progress,

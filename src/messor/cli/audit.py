@@ -38,6 +38,7 @@ from pathlib import Path
 
 import click
 
+from messor.archive.storage import Archive
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import AuditFailedError, UsageError
@@ -168,7 +169,7 @@ async def _audit_records(sample: int) -> record_audit.RecordReport:
     async with open_session(settings, pool_size=1) as session:
         return await record_audit.audit(
             session.database,
-            settings.data_dir / "archive",
+            Archive.of(settings),
             sample=sample,
             progress=lambda records: say(f"{records:,} records checked …"),
         )

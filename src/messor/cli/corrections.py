@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from messor.archive.storage import Archive
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
@@ -218,7 +219,7 @@ async def _learn() -> Taught:
     async with open_session(settings, pool_size=1) as session:
         return await teach(
             session.database,
-            settings.data_dir / "archive",
+            Archive.of(settings),
             actor=LOCAL_ADMIN,
             progress=lambda done, all_: (
                 say(f"{done} of {all_} pages read.") if done % 100 == 0 or done == all_ else None

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import click
 
+from messor.cli import crawl_report
+from messor.cli.export import perform, records_of
 from messor.cli.ingest import ingest_here, read_pages, show_ingestion
-from messor.cli.output import json_option, print_json, print_table, run
+from messor.cli.output import print_json, print_to, run
 from messor.cli.run_workers import carry_out, require_ready
 from messor.cli.session import LOCAL_ADMIN
 from messor.core.plurals import counted
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress
+from messor.crawl.progress import Obstacle
 from messor.errors import (
     ConflictError,
     InterruptedRunError,
+    MessorError,
     NoPagesError,
     UsageError,
 )
+from messor.exports.formats import FORMATS
+from messor.exports.requests import NewExport
+from messor.extraction.domain_extraction import DomainExtraction
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun, RunLimits
 from messor.governance import decisions
@@ -34,8 +44,17 @@ from messor.web.urls import parse
 
 SUCCESSFUL = {"ok", "unchanged"}
 MAX_ATTEMPTS = 5
+CONNECTIONS = 8  # for the crawl, and for batches of extraction beside it
 
 Result = TypeVar("Result")
+
+
+def _output(context: click.Context, parameter: click.Parameter, path: str | None) -> Path | None:
+    """A file of records by its suffix; any other gets what the command prints."""
+    if path is not None and Path(path).suffix.lstrip(".") in FORMATS:
+        return Path(path).absolute()
+    print_to(context, parameter, path)
+    return None
 
 
 @click.command()
@@ -54,7 +73,13 @@ Result = TypeVar("Result")
 @click.option("--page", "pages", multiple=True, help="Page for user_assisted mode; repeatable.")
 @click.option("--pages-from", type=click.File(encoding="utf-8"),
               help="File with one page per line for user_assisted mode; - for standard input.")  # fmt: skip
-@json_option
+@click.option("--extract/--no-extract", default=True,
+              help="Extract records while crawling, or leave that to messor extract.")  # fmt: skip
+@click.option("-o", "--output", "target", metavar="FILE", is_eager=True,
+              type=click.Path(dir_okay=False, writable=True), callback=_output,
+              help="Write the domain's records to a .csv, .jsonl, .parquet, .xlsx, .sqlite or .duckdb file, or the "
+                   "summary to any other.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def crawl(
     url: str,
     *,
@@ -66,18 +91,21 @@ def crawl(
     orbit: str | None,
     pages: tuple[str, ...],
     pages_from: TextIO | None,
+    extract: bool,
+    target: Path | None,
     as_json: bool,
 ) -> None:
     """Submit, approve and crawl the domain of a URL, as the local admin.
 
     The URL itself is always fetched; other pages only when they are due. --depth, --max-pages and
     --delay limit this run only; to change the domain's terms use messor domains configure. Ctrl-C
-    stops cleanly; run the same command again to continue. With --mode only a few representative
-    pages are fetched and turned into tiles with evidence.
+    stops cleanly; run the same command again to continue. Records are extracted while pages come in.
+    With --mode only a few representative pages are fetched and turned into tiles with evidence.
 
     \b
     Example:
       messor crawl https://example.org/ --depth 2
+      messor crawl https://example.org/ -o records.csv
       messor crawl https://example.org/ --mode standard --orbit example
       messor crawl example.org --mode user_assisted --page https://example.org/menu
     """
@@ -93,11 +121,19 @@ def crawl(
         return
     if orbit is not None or pages or pages_from is not None:
         raise UsageError("--orbit, --page and --pages-from require --mode.")
-    summary = run(_crawl(Submission.understand(url), url, limits))
+    if target is not None and not extract:
+        raise UsageError(
+            "Records cannot be written with --no-extract; name a file such as summary.txt."
+        )
+    submission = Submission.understand(url)
+    export = records_of(submission.domain, target) if target is not None else None
+    summary, obstacles = run(_crawl(submission, url, limits, extracts=extract, export=export))
     if as_json:
         print_json(summary)
     else:
-        print_table(("outcome", "pages"), list(summary["outcomes"].items()))
+        crawl_report.show(summary, obstacles)
+    if export is not None:
+        say(f"{summary['exported']:,} records were written to {target}.")
     if summary["status"] == "interrupted":
         done, left = summary["fetched"], summary["remaining"]
         raise InterruptedRunError(
@@ -106,11 +142,18 @@ def crawl(
         )
 
 
-async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[str, Any]:
+async def _crawl(
+    submission: Submission,
+    text: str,
+    limits: RunLimits,
+    *,
+    extracts: bool,
+    export: NewExport | None,
+) -> tuple[dict[str, Any], list[Obstacle]]:
     settings = Settings()
     url = parse(text if "://" in text else f"https://{text}")
     assert url is not None
-    async with open_session(settings) as session:
+    async with open_session(settings, pool_size=CONNECTIONS) as session:
         await require_ready(settings, session)
 
         async def begin(connection: Connection) -> tuple[Domain, CrawlRun, bool]:
@@ -122,18 +165,52 @@ async def _crawl(submission: Submission, text: str, limits: RunLimits) -> dict[s
         domain, begun, resumed = await _transact_with_retry(session.database, begin)
         await _announce(session, settings, domain, begun, resumed=resumed)
         status = "interrupted"
+        extraction = DomainExtraction(session.database, settings, domain.id)
         try:
-            if not await carry_out(settings, session, begun, domain.domain):
-                status = "done"
+            async with _following(extraction if extracts else None):
+                if not await carry_out(settings, session, begun, domain.domain):
+                    status = "done"
         finally:
             await _transact_with_retry(session.database, lambda held: runs.end(held, begun, status))
+            if extracts and status == "done":
+                await _finish(extraction)
+            await extraction.close()
         for host, error in await progress.over_http(session.database, domain.id):
             say(f"{host} uses http: the https connection failed ({error}).")
         summary = await _summary(session, domain, begun, status)
         if status == "done" and not SUCCESSFUL & summary["outcomes"].keys():
             why = await progress.obstacle(session.database, url)
             raise NoPagesError(f"No page was fetched from {url.href}: {why}.")
-    return summary
+        obstacles = await progress.obstacles(session.database, domain.id) if extracts else []
+        if extracts:
+            summary["records"] = await crawl_report.samples(session.database, domain)
+        if export is not None:
+            summary["exported"] = (await perform(session.database, export, restart=True)).rows
+    return summary, obstacles
+
+
+@asynccontextmanager
+async def _following(extraction: DomainExtraction | None) -> AsyncIterator[None]:
+    """Extract what comes in meanwhile."""
+    following = asyncio.create_task(extraction.follow()) if extraction else None
+    try:
+        yield
+    finally:
+        if following is not None:
+            following.cancel()
+            with suppress(asyncio.CancelledError, MessorError):  # the rest is extracted at the end
+                await following
+
+
+async def _finish(extraction: DomainExtraction) -> None:
+    """Extract the rest; a failure there does not undo the crawl."""
+    try:
+        left = await extraction.finish()
+    except MessorError as error:
+        say(f"Extraction stopped: {error} To continue: messor extract")
+        return
+    if left:
+        say(f"{counted(left, 'page')} wait for extraction. To extract them: messor extract")
 
 
 async def _transact_with_retry(

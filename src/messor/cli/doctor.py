@@ -23,6 +23,8 @@ from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
 from messor.fetch.proxies.seal import KEY_FILE
 from messor.fetch.services import health, holds
+from messor.insight.search_server import indexes
+from messor.insight.search_server.client import SearchServer, SearchServerSettings
 from messor.jobs.broker.options import options_of
 from messor.ledger import alarms
 from messor.mail.server import MailServer
@@ -75,6 +77,7 @@ def doctor(as_json: bool) -> None:
         run(_service(settings, "crawl4ai", settings.crawl4ai_url, settings.crawl4ai_key)),
         run(_service(settings, "firecrawl", firecrawl, settings.firecrawl_key)),
         run(_engines(settings)),
+        run(_search_server(settings)),
         run(_model(settings)),
         _mail(settings),
         run(_proxies(settings)),
@@ -310,11 +313,49 @@ async def _engines(settings: Settings) -> DoctorCheck:
     return DoctorCheck("search engines", "ok", f"{', '.join(troubles)}: reachable, keys accepted")
 
 
+async def _search_server(settings: Settings) -> DoctorCheck:
+    """Ask the search server for its version, and whether its index follows."""
+    name, mend = "search server", "start it, or correct MESSOR_SEARCH_SERVER_*; PostgreSQL answers"
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            known = await indexes.statuses(session.database)
+    except MessorError:
+        known = []
+    try:
+        options = SearchServerSettings.of(settings)
+        if options is None and not known:
+            return DoctorCheck(name, "ok", "not configured: PostgreSQL answers searches")
+        if options is None:
+            found = "not configured, but documents are noted for its index"
+            return DoctorCheck(
+                name, "note", found, "set MESSOR_SEARCH_SERVER_URL, or messor search-index drop"
+            )
+        async with SearchServer(options) as server:
+            version = (await server.ask("GET", "")).get("version", {})
+    except MessorError as error:
+        return DoctorCheck(name, "bad", str(error), mend)
+    found = (
+        f"{server.place} is {version.get('distribution', 'elasticsearch')} {version.get('number')}"
+    )
+    live = next((each for each in known if each.state == "live"), None)
+    if live is None:
+        return DoctorCheck(
+            name, "note", f"{found}, without an index", "messor search-index rebuild"
+        )
+    found = f"{found}, {live.waiting:,} documents wait"
+    if live.trouble or live.refused:
+        trouble = live.trouble or f"{live.refused:,} documents refused: {live.last_refusal}"
+        return DoctorCheck(
+            name, "note", f"{found}; {trouble}", "messor search-index check --repair"
+        )
+    return DoctorCheck(name, "ok", found)
+
+
 async def _proxies(settings: Settings) -> DoctorCheck:
     try:
         async with open_session(settings, pool_size=1) as session:
             known = await proxies.listing(session.database)
-            failing = await proxies.troubles(session.database)
+            failing = (await proxies.standing(session.database)).troubles
             users = await session.database.fetchval(
                 "SELECT count(*) FROM messor.domains WHERE proxies = 'pool' AND status = 'approved'"
             )

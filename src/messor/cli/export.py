@@ -13,6 +13,7 @@ import click
 from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
+from messor.cli.standing_exports import standing
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.exports import queries, requests
@@ -78,7 +79,7 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
     as_json, restart = given.pop("as_json"), given.pop("restart")
     wanted = _wanted(noun, given)
     wanted.checked()
-    done = run(with_database(lambda database: _perform(database, wanted, restart)))
+    done = run(with_database(lambda database: perform(database, wanted, restart=restart)))
     end_line()
     if as_json:
         print_json(done)
@@ -91,8 +92,7 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
 
 def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
     target: Path = given.pop("target").absolute()
-    if not os.access(target.parent, os.W_OK):
-        raise UsageError(f"{target.parent} is not a folder that can be written to.")
+    _require_folder(target)
     format_, columns = given.pop("format_"), given.pop("columns")
     bom, since = given.pop("bom"), given.pop("since")
     audit = {"with_audit": True} if "with_audit" in noun.listing.filters.model_fields else {}
@@ -108,7 +108,21 @@ def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
     )
 
 
-async def _perform(database: Database, wanted: NewExport, restart: bool) -> Export:
+def records_of(domain: str, target: Path) -> NewExport:
+    """An export of a domain's records to a file that can be written."""
+    _require_folder(target)
+    wanted = NewExport("records", format_by_suffix(target).name, {"domain": domain}, target=target)
+    wanted.checked()
+    return wanted
+
+
+def _require_folder(target: Path) -> None:
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(f"{target.parent} is not a folder that can be written to.")
+
+
+async def perform(database: Database, wanted: NewExport, *, restart: bool) -> Export:
+    """Export to a file, continuing an interrupted export of the same unless `restart` is given."""
     begun = None if restart else await requests.unfinished(database, wanted)
     if begun is None:
         async with database.transaction() as connection:
@@ -123,6 +137,7 @@ async def _perform(database: Database, wanted: NewExport, restart: bool) -> Expo
 
 for _noun in NOUNS.values():
     export.add_command(_command(_noun))
+export.add_command(standing)
 
 
 @export.command(name="list")
@@ -142,8 +157,14 @@ def list_exports(**given: Any) -> None:
 def _row(found: Export) -> tuple[Any, ...]:
     return (
         found.id, found.noun, found.format, found.state, found.rows, found.requested_by,
-        found.created_at, found.target or "in the data folder",
+        found.created_at, found.target or _place(found),
     )  # fmt: skip
+
+
+def _place(found: Export) -> str:
+    if found.place is None:
+        return "in the data folder"
+    return f"{found.place}: {found.delivered_as or 'not delivered yet'}"
 
 
 @export.command()

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from messor.archive.storage import Archive
 from messor.cli.comparison import print_comparison
 from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.core.terminal import say
@@ -149,7 +150,7 @@ async def _compare(selection: ReplaySelection, processes: int | None) -> dict[st
     async with open_session(settings) as session:
         report = await compare_archive(
             session.database,
-            settings.data_dir / "archive",
+            Archive.of(settings),
             processes=processes,
             domain_id=await _domain_id(session.database, selection.domain),
             since=selection.since,

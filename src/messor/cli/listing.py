@@ -157,3 +157,14 @@ def _aware(value: Any) -> Any:
 
 def _data(item: Any) -> Any:
     return asdict(item) if is_dataclass(item) and not isinstance(item, type) else item
+
+
+def typed_filters(given: Sequence[str]) -> dict[str, str]:
+    """Filters typed as NAME=VALUE."""
+    found = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not sign:
+            raise UsageError(f"{one[:60]!r} is not a filter such as domain=shop.example.")
+        found[name.strip().replace("-", "_")] = value.strip()
+    return found

@@ -16,11 +16,13 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 import click
+from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from messor import __version__
 from messor.cli.output import show_error
+from messor.cli.summaries import SUMMARIES
 from messor.core.full_disk import is_full
 from messor.core.logs import configure_logs
 from messor.core.terminal import guard_terminal, say
@@ -62,6 +64,7 @@ COMMANDS = {
     "scores": "messor.cli.scores:scores",
     "scout": "messor.cli.scout:scout",
     "search": "messor.cli.search:search",
+    "search-index": "messor.cli.search_index:search_index",
     "snapshots": "messor.cli.pages:snapshots",
     "status": "messor.cli.status:status",
     "tasks": "messor.cli.tasks:tasks",
@@ -75,10 +78,7 @@ COMMANDS = {
 }
 # Other packages register commands by this group; without simweb these two say how to install it.
 PLUGINS = entry_points(group="messor.commands")
-SIMWEB_COMMANDS = {
-    "demo": "Crawl a simulated web on loopback, in a temporary folder.",
-    "rehearse": "Rehearse search-led discovery on a simulated web.",
-}
+SIMWEB_COMMANDS = ("demo", "rehearse")
 
 
 class LazyGroup(click.Group):
@@ -86,6 +86,30 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted({*COMMANDS, *PLUGINS.names, *SIMWEB_COMMANDS})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by their summaries; only those without one are imported."""
+        names = self.list_commands(ctx)
+        limit = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self._summary(ctx, name).get_short_help_str(limit)) for name in names]
+            )
+
+    def _summary(self, ctx: click.Context, name: str) -> click.Command:
+        if name in SUMMARIES:
+            return click.Command(name, help=SUMMARIES[name])
+        command = self.get_command(ctx, name)
+        assert command is not None  # it is listed
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name without importing the commands."""
+        return [
+            CompletionItem(name, help=self._summary(ctx, name).get_short_help_str())
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ] + click.Command.shell_complete(self, ctx, incomplete)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name in COMMANDS:
@@ -116,9 +140,7 @@ def _missing_simweb(name: str) -> click.Command:
         )
 
     settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(
-        name, callback=refuse, help=SIMWEB_COMMANDS[name], context_settings=settings
-    )
+    return click.Command(name, callback=refuse, help=SUMMARIES[name], context_settings=settings)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -44,14 +44,15 @@ def json_option(command: Command) -> Command:
         type=click.Path(dir_okay=False, writable=True),
         expose_value=False,
         is_eager=True,
-        callback=_print_to,
+        callback=print_to,
         help="Write the output to a file instead of stdout.",
     )
     as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     return as_json(to_file(command))
 
 
-def _print_to(context: click.Context, _: click.Parameter, path: str | None) -> None:
+def print_to(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    """Send the command's data to a file."""
     if path is None:
         return
     try:

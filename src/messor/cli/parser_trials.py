@@ -9,6 +9,7 @@ from uuid import UUID
 
 import click
 
+from messor.archive.storage import Archive
 from messor.cli.comparison import print_comparison
 from messor.cli.domain_session import domain_id_of
 from messor.cli.listing import list_options, show_list
@@ -174,7 +175,7 @@ async def _compare(
         domain_id = await domain_id_of(database, domain)
         report = await compare_archive(
             database,
-            settings.data_dir / "archive",
+            Archive.of(settings),
             processes=processes,
             domain_id=domain_id,
             kinds=frozenset(installed_parsers().get(name, version).kinds),

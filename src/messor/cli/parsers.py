@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import Archive
 from messor.cli.domain_session import domain_id_of
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.parser_trials import (
@@ -284,7 +285,7 @@ async def _sample(domain: str, snapshot: int | None) -> tuple[str, str]:
     if row is None:
         raise NotFoundError(f"No page of {domain} is stored. Crawl it first: messor crawl {domain}")
     location = row["name"], row["segment_offset"], row["segment_length"]
-    body = await asyncio.to_thread(read_body, settings.data_dir / "archive", *location)
+    body = await asyncio.to_thread(read_body, Archive.of(settings), *location)
     return row["url"], text_of(body, row["content_type"])
 
 
@@ -292,7 +293,7 @@ async def _repair(domain: str) -> list[Proposal]:
     settings = Settings()
     async with open_session(settings, pool_size=1) as session:
         known = await registry.get(session.database, domain)
-        return await propose_repairs(session.database, settings.data_dir / "archive", known.id)
+        return await propose_repairs(session.database, Archive.of(settings), known.id)
 
 
 for _command in (compare, shadow, list_trials, promote, reject, roll_back):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import Archive
 from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import with_database
@@ -215,7 +216,7 @@ def show_image(image_id: int, save: Path | None, as_json: bool) -> None:
         segment, offset, length = found.segment, found.segment_offset, found.segment_length
         if segment is None or offset is None or length is None:
             raise NotFoundError(f"Image {image_id} was not downloaded, or not kept.")
-        save.write_bytes(read_body(Settings().data_dir / "archive", segment, offset, length))
+        save.write_bytes(read_body(Archive.of(Settings()), segment, offset, length))
     if as_json:
         print_json(found)
         return

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import click
 
+from messor.archive.storage import Archive
 from messor.core.logs import log_ids
 from messor.core.terminal import say
 from messor.crawl import crawl_runs, progress
@@ -75,7 +76,7 @@ async def crawl_until_idle(
 
 async def carry_out(settings: Settings, session: Session, run: CrawlRun, domain: str) -> bool:
     """Work for one run until nothing of it is due soon; returns whether it was interrupted."""
-    database, archive = session.database, settings.data_dir / "archive"
+    database, archive = session.database, Archive.of(settings)
     beat_at = 0.0
 
     async def is_idle() -> bool:

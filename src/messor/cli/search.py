@@ -13,7 +13,9 @@ from messor.cli.session import with_database
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.insight import search as searching
+from messor.insight.full_text import FullText
 from messor.insight.search import Facets, Hit, SearchFilters, SearchResults
+from messor.settings import Settings
 from messor.store.database import Database
 
 
@@ -74,8 +76,9 @@ def search(  # noqa: PLR0917 - one for each option
     typed = " ".join(query)
 
     async def act(database: Database) -> tuple[SearchResults, Facets | None]:
-        found = await searching.search(database, typed, filters, after=cursor, limit=limit)
-        return found, await searching.facets(database, typed, filters) if with_facets else None
+        async with FullText.of(Settings(), database) as full_text:
+            found = await full_text.search(typed, filters, after=cursor, limit=limit)
+            return found, await full_text.facets(typed, filters) if with_facets else None
 
     found, facets = run(with_database(act))
     if as_json:
@@ -85,6 +88,8 @@ def search(  # noqa: PLR0917 - one for each option
         _print(hit)
     if facets is not None:
         _print_facets(facets)
+    if found.notice:
+        say(found.notice)
     if not found.hits:
         say("No results.")
     if found.next:
@@ -114,7 +119,13 @@ def _as_json(found: SearchResults, facets: Facets | None) -> dict[str, object]:
         for name in ("price", "rating"):
             row[name] = None if row[name] is None else float(row[name])
         hits.append(row)
-    return {"hits": hits, "next": found.next, "facets": asdict(facets) if facets else None}
+    return {
+        "hits": hits,
+        "next": found.next,
+        "facets": asdict(facets) if facets else None,
+        "answered_by": found.answered_by,
+        "notice": found.notice,
+    }
 
 
 def _print(hit: Hit) -> None:

@@ -8,11 +8,10 @@ from uuid import UUID
 
 import click
 
-from messor.cli.listing import list_options, show_list
+from messor.cli.listing import list_options, show_list, typed_filters
 from messor.cli.output import json_option, print_json, print_table, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.core.terminal import say
-from messor.errors import UsageError
 from messor.watches import watches as registry
 from messor.watches.conditions import Noun, When
 from messor.watches.preview import DAYS, preview
@@ -35,16 +34,6 @@ def watches() -> None:
       messor watches preview ID
       messor watches on ID
     """
-
-
-def _filters(given: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        name, sign, value = one.partition("=")
-        if not sign:
-            raise UsageError(f"{one[:60]!r} is not a filter such as domain=shop.example.")
-        found[name.strip().replace("-", "_")] = value.strip()
-    return found
 
 
 @watches.command()
@@ -83,7 +72,7 @@ def add(name: str, noun: Noun, as_json: bool, **given: Any) -> None:
         name,
         noun,
         {one: given[one] for one in names},
-        _filters(given["filters"]),
+        typed_filters(given["filters"]),
         channel,
         given["recipient"],
         given["webhook"],

@@ -58,6 +58,7 @@ from messor.console.views import (
     schedule,
     scores,
     search,
+    search_index,
     second_factor,
     serps,
     submit,
@@ -72,6 +73,7 @@ from messor.console.visibility_overview import VisibilityOverviews
 from messor.errors import UnavailableError
 from messor.fetch.proxies.seal import seal_for
 from messor.fetch.services.identity_provider import IdentityProvider
+from messor.insight.full_text import FullText
 from messor.ledger.alarms import AlarmBoard
 from messor.settings import Settings
 from messor.store.database import Database
@@ -92,6 +94,7 @@ SCREENS: tuple[Screen, ...] = (
     *domain_terms.SCREENS,
     *page.SCREENS,
     *search.SCREENS,
+    *search_index.SCREENS,
     *records.SCREENS,
     *corrections.SCREENS,
     *products.SCREENS,
@@ -147,6 +150,7 @@ def make_console(
         public_submission,
         seal,
         VisibilityOverviews(database),
+        FullText.of(settings, database),
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
@@ -160,6 +164,7 @@ def make_console(
         exception_handlers={HTTPException: _missing(context), Exception: _broken(context)},
     )
     app.state.background = context.background  # must be closed before the database
+    app.state.full_text = context.full_text
     return app
 
 

@@ -20,6 +20,7 @@ from messor.core.logs import room_logger
 from messor.errors import MessorError, UnavailableError
 from messor.fetch.proxies.seal import Seal
 from messor.fetch.services.identity_provider import IdentityProvider
+from messor.insight.full_text import FullText
 from messor.runtime.server.rates import Rates, Streams
 from messor.settings import Settings
 from messor.store.database import Database
@@ -92,5 +93,6 @@ class ConsoleContext:
     public_submission: bool  # whether anonymous people may request domains
     seal: Seal  # encrypts stored secrets
     overviews: VisibilityOverviews
+    full_text: FullText
     identity_provider: IdentityProvider | None = None
     background: BackgroundTasks = field(default_factory=BackgroundTasks)

@@ -62,6 +62,7 @@ _SCRIPT_DATE = re.compile(
 )
 _SCRIPT_KEYS = ("ublish", "created", "ublication", "pub_date", "pubdate", "pubDate")
 _ATTRIBUTES = ('="20', "='20", '="19', "='19")  # how dates in attributes start, as good as always
+_has_year = re.compile(r"""=["'](?:19|20)\d\d""").search
 _MARKED = (
     'time, abbr[title], [class*="date" i], [class*="publish" i], [class*="updated" i],'
     ' [property*="date" i], [itemprop*="date" i]'
@@ -108,7 +109,9 @@ def written_date(
     With `at_headline`, only a date right at the headline or marked as that of publication counts.
     """
     day_first = is_day_first(page, language)
-    found = [*_marked(page, day_first), *_lines(page, headline, day_first)]
+    # Dates away from the headline would only be left out again.
+    lines = _lines_near if at_headline or is_product(page) else _lines
+    found = [*_marked(page, day_first), *lines(page, headline, day_first)]
     best = min(found, key=lambda each: each.rank, default=None)
     if best is None or (at_headline and best.rank > _AT_HEADLINE):
         return None
@@ -140,7 +143,8 @@ def script_date(page: PageView) -> str | None:
 
 def _marked(page: PageView, day_first: bool) -> Iterator[_Dated]:
     """Yield dates in attributes of elements named after dates."""
-    if not any(start in page.source.text for start in _ATTRIBUTES):
+    source = page.source.text
+    if not (any(start in source for start in _ATTRIBUTES) and _has_year(source)):
         return
     for place, element in enumerate(page.document.select(_MARKED)[:_MAX_MARKED]):
         stated = element.attr("datetime") or element.attr("content") or element.attr("title") or ""
@@ -158,7 +162,7 @@ def _marked(page: PageView, day_first: bool) -> Iterator[_Dated]:
 
 def _lines(page: PageView, headline: str, day_first: bool) -> Iterator[_Dated]:
     """Yield dates in visible lines."""
-    texts, firsts = page.visible_lines.texts, page.visible_lines.firsts
+    texts = page.visible_lines.texts
     title = headline_line(texts, headline)
     tries = 0
     for number, (text, marks) in enumerate(zip(texts, page.marks, strict=True)):
@@ -167,15 +171,31 @@ def _lines(page: PageView, headline: str, day_first: bool) -> Iterator[_Dated]:
         tries += 1
         if tries > _MAX_CANDIDATES:
             return
-        folded = fold(text[: 2 * _MAX_DATELINE])
-        date = _date_at_start(text, day_first)
-        if date is None or _COPYRIGHT.search(text[:200]):
-            continue
-        parent = first_text(firsts[number]).parent
-        names = names_around(parent) if isinstance(parent, Element) else ""
-        rank = _rank(folded, names, None if title is None else number - title)
-        if rank is not None:
-            yield _Dated(rank + number / 1e5, date)
+        yield from _dated(page, number, title, day_first)
+
+
+def _lines_near(page: PageView, headline: str, day_first: bool) -> Iterator[_Dated]:
+    """Yield dates in the lines around the headline."""
+    texts = page.visible_lines.texts
+    title = headline_line(texts, headline)
+    if title is not None:
+        for number in range(max(0, title - _ABOVE), min(len(texts), title + _BELOW + 1)):
+            if _may_hold_date(texts[number]):
+                yield from _dated(page, number, title, day_first)
+
+
+def _dated(page: PageView, number: int, title: int | None, day_first: bool) -> Iterator[_Dated]:
+    """Yield the date of a line, if it may be the page's."""
+    text = page.visible_lines.texts[number]
+    date = _date_at_start(text, day_first)
+    if date is None or _COPYRIGHT.search(text[:200]):
+        return
+    parent = first_text(page.visible_lines.firsts[number]).parent
+    names = names_around(parent) if isinstance(parent, Element) else ""
+    folded = fold(text[: 2 * _MAX_DATELINE])
+    rank = _rank(folded, names, None if title is None else number - title)
+    if rank is not None:
+        yield _Dated(rank + number / 1e5, date)
 
 
 def _date_at_start(text: str, day_first: bool) -> str | None:

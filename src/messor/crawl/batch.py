@@ -111,6 +111,13 @@ class FlushBatch:
         return first, second
 
     @property
+    def segment_ids(self) -> set[int]:
+        """Segments that the rows of this batch will point into."""
+        kept = [result.snapshot for result in self.results if result.snapshot is not None]
+        revisits = {snapshot.revisit.segment_id for snapshot in kept if snapshot.revisit}
+        return revisits | {snapshot.place.segment_id for snapshot in kept}
+
+    @property
     def leaves(self) -> list[FlushBatch]:
         """The batches actually written: itself, or its parts, recursively."""
         if self.parts is None:

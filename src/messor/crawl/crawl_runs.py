@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import ArchiveSource
 from messor.core import clock
 from messor.errors import NotFoundError, UnavailableError
 from messor.frontier import pages, runs, tasks
@@ -70,7 +70,7 @@ async def _make_due(connection: Connection, run: CrawlRun) -> None:
         await runs.retry(connection, run.domain_id)
 
 
-async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) -> int:
+async def expand(database: Database, archive: ArchiveSource, run: CrawlRun, domain: str) -> int:
     """Expand a run from fresh pages by their archived links; return how many pages there were.
 
     If the archive has no links, or a link is not on the frontier, the page is fetched again.
@@ -92,7 +92,7 @@ async def expand(database: Database, archive: Path, run: CrawlRun, domain: str) 
     return len(fresh)
 
 
-def _links_of(archive: Path, row: Any, domain: str) -> list[Link] | None:
+def _links_of(archive: ArchiveSource, row: Any, domain: str) -> list[Link] | None:
     """The links of an archived page that a run may follow; None if its bytes cannot be read."""
     if row["snapshot_id"] is None:
         return None

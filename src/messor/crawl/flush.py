@@ -16,8 +16,8 @@ from logging import DEBUG
 import asyncpg
 
 from messor.archive import snapshots
-from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
+from messor.archive.writer import Writer
 from messor.core import clock
 from messor.core.logs import log, room_logger
 from messor.crawl import rows
@@ -56,7 +56,7 @@ class Flusher:
     """Writes batches for one worker, under its lease."""
 
     def __init__(
-        self, database: Database, lease: WorkerLease, archive: SegmentWriter, seen: SeenFilter
+        self, database: Database, lease: WorkerLease, archive: Writer, seen: SeenFilter
     ) -> None:
         self._database = database
         self._lease = lease
@@ -99,6 +99,7 @@ class Flusher:
         if not batch.number:
             self._number += 1
             batch.number = self._number
+        self._archive.cut(batch.segment_ids)
         on_disk = asyncio.get_running_loop().run_in_executor(None, self._archive.sync)
         try:
             async with self._database.transaction() as connection:

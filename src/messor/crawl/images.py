@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from messor.archive import hashes
 from messor.archive.bodies import Arrival, Bodies
-from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
+from messor.archive.writer import Writer
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.keep import KEEPING
 from messor.crawl.page_result import PageResult
@@ -34,7 +34,7 @@ _ONCE = Schedule("completed", None, 0)
 class ImageReader:
     """Archives images for one worker."""
 
-    def __init__(self, flush_queue: FlushQueue, archive: SegmentWriter, *, agent: str) -> None:
+    def __init__(self, flush_queue: FlushQueue, archive: Writer, *, agent: str) -> None:
         self._flush_queue = flush_queue
         self._bodies = Bodies(archive)
         self._agent = agent

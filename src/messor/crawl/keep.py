@@ -13,8 +13,8 @@ import msgspec
 
 from messor.archive import hashes
 from messor.archive.bodies import Archived, Arrival, Bodies
-from messor.archive.segments import SegmentWriter
 from messor.archive.snapshots import Snapshot
+from messor.archive.writer import Writer
 from messor.crawl.flush_queue import FlushQueue
 from messor.crawl.links import LinkFilter, joins_of_redirect
 from messor.crawl.page_result import PageResult
@@ -36,7 +36,7 @@ class Keeper:
 
     def __init__(
         self,
-        archive: SegmentWriter,
+        archive: Writer,
         flush_queue: FlushQueue,
         link_filter: LinkFilter,
         *,

@@ -53,6 +53,17 @@ MEANINGS: dict[str, tuple[str, ...]] = {
 } | {"waiting": ("waiting",)}
 NOT_KEPT = "noindex or rights reserved"
 
+# Why pages of a domain have no content, each reason with one of its pages.
+OBSTACLES = """
+SELECT coalesce(t.refusal, t.outcome) AS reason, t.refusal IS NOT NULL AS is_denied,
+       count(*)::int AS pages, min(p.url) AS example
+  FROM messor.crawl_tasks t JOIN messor.hosts h ON h.id = t.host_id
+  JOIN messor.pages p ON p.id = t.page_id
+ WHERE h.domain_id = $1 AND t.kind = 'page' AND (t.refusal IS NOT NULL OR t.outcome <> ALL ($2))
+ GROUP BY 1, 2 ORDER BY 3 DESC, 1 LIMIT 8
+"""
+_WITH_CONTENT = ("ok", "unchanged", "redirected")
+
 CHANGES = """
 SELECT c.state, count(*)::int AS pages FROM messor.page_changes c
   JOIN messor.pages p ON p.id = c.page_id JOIN messor.hosts h ON h.id = p.host_id
@@ -134,6 +145,22 @@ async def changes(
     """Number of pages new, changed and removed since a time on the database's clock."""
     rows = await database.fetch(CHANGES, domain_ids, since)
     return {row["state"]: row["pages"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A reason why pages have no content, and one of them."""
+
+    reason: str  # the rule that denied them, or their outcome
+    is_denied: bool
+    pages: int
+    example: str
+
+
+async def obstacles(database: Database, domain_id: UUID) -> list[Obstacle]:
+    """Why pages of a domain have no content, the most frequent reason first."""
+    rows = await database.fetch(OBSTACLES, domain_id, list(_WITH_CONTENT))
+    return [Obstacle(**row) for row in rows]
 
 
 async def over_http(database: Database, domain_id: UUID) -> list[tuple[str, str]]:

@@ -10,10 +10,12 @@ from collections import Counter
 
 from messor import __version__
 from messor.archive.segments import seal_abandoned
+from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
 from messor.core.memory import keep_freed_memory
+from messor.core.metrics import Metrics
 from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
-from messor.errors import LeaseLostError
+from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.providers import make_router
 from messor.fetch.proxies.limiter import ProxyLimiter
@@ -49,12 +51,15 @@ class Worker:
         repair: Repair = _nothing_to_repair,
         errand: WorkScope = EVERYTHING,
         space: Space | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._scope = errand
         self._settings = settings
         self._database = database
         self._repair = patient(repair)
         self._space = space or Space.of(settings, database)
+        self._archive = Archive.of(settings)
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._seen = SeenFilter()
         self._stop = asyncio.Event()
@@ -94,6 +99,8 @@ class Worker:
                     await self.shift.run()
                 except LeaseLostError:
                     self._seen = SeenFilter()
+                except UnavailableError:
+                    await asyncio.sleep(SPACE_SECONDS)
                 except LOST_CONNECTION:
                     await self._repair()
                     await asyncio.sleep(0.5)
@@ -107,12 +114,11 @@ class Worker:
     ) -> WorkerSession:
         settings = self._settings
         lease = await WorkerLease.take(self._database, self._name, settings.worker_lease)
-        archive = settings.data_dir / "archive"
         try:
-            await seal_abandoned(archive, self._database)
+            await seal_abandoned(self._archive, self._database)
             await let_go(settings, self._database)
             return self._new_session(lease, fetcher, router, pool)
-        except OSError:  # an unwritable folder; retried soon under a new lease
+        except (OSError, UnavailableError):  # no archive; retried soon under a new lease
             async with self._database.transaction() as connection:
                 await lease.end(connection)
             raise
@@ -128,6 +134,7 @@ class Worker:
             lease,
             router=router,
             pool=pool,
+            archive=self._archive,
             name=self._name,
             seen=self._seen,
             outcomes=self.outcomes,
@@ -136,4 +143,5 @@ class Worker:
             errand=self._scope,
             space=self._space,
             heartbeat=self.heartbeat,
+            metrics=self._metrics,
         )

@@ -65,15 +65,15 @@ UNUSUAL = (
 )
 
 
-def proxy_fact(standing: ProxyCounts, troubles: Sequence[str]) -> Fact:
+def proxy_fact(standing: ProxyCounts) -> Fact:
     """The proxies of a domain's requests, and those that do not work."""
     if not standing.active:
         sentence = (
             "no proxy is active, and this domain is never contacted directly: messor proxies list"
         )
-        return Fact("proxies", "later", "; ".join([sentence, *troubles]))
+        return Fact("proxies", "later", "; ".join([sentence, *standing.troubles]))
     sentence = f"{standing.active} of {standing.known} proxies are active, {standing.failing} failed at their last use"
-    return Fact("proxies", "fact", "; ".join([sentence, *troubles]))
+    return Fact("proxies", "fact", "; ".join([sentence, *standing.troubles]))
 
 
 def host_facts(host: Host) -> list[Fact]:

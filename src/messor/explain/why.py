@@ -95,8 +95,7 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         facts.append(Fact("disk", "later", domain["disk_said"]))
     facts += say.domain_facts(domain)
     if domain["proxies"] == "pool":
-        standing = await registry.standing(database)
-        facts.append(say.proxy_fact(standing, await registry.troubles(database)))
+        facts.append(say.proxy_fact(await registry.standing(database)))
     host = await hosts.find(database, url.authority, settings.default_delay)
     if host is not None:
         facts += say.host_facts(host)

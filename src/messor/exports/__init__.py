@@ -1,4 +1,4 @@
 """How does it get out? Files of every noun, resumable, with the filters of the lists."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("formats", "nouns", "queries", "requests", "run")
+PUBLIC: tuple[str, ...] = ("formats", "nouns", "places", "queries", "requests", "run")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
+from messor.archive.storage import ArchiveSource
 from messor.exports import lines, warcs
 from messor.exports.columns import Column
 from messor.exports.nouns import Noun
@@ -48,7 +48,7 @@ class Selection:
     started_at: datetime
     since_tx: int | None = None  # only rows written from this commit position on
     since_at: datetime | None = None  # only rows changed since
-    archive: Path | None = None  # where the segments are, for WARC
+    archive: ArchiveSource | None = None  # where the segments are, for WARC
 
     @property
     def window(self) -> int:
@@ -228,9 +228,9 @@ def _by_commit(wanted: Selection, values: Values) -> list[str]:
     """Conditions on when a row was committed; `age` counts back from the newest transaction."""
     found, noun = [], wanted.noun
     if noun.is_log:
-        found.append(f"age({noun.tx}) > age({values.add(short(wanted.position))}::text::xid)")
+        found.append(f"{noun.age_of_row} > age({values.add(short(wanted.position))}::text::xid)")
     if wanted.since_tx is not None:
-        found.append(f"age({noun.tx}) <= age({values.add(short(wanted.since_tx))}::text::xid)")
+        found.append(f"{noun.age_of_row} <= age({values.add(short(wanted.since_tx))}::text::xid)")
     if wanted.since_at is not None:
         found.append(f"{noun.changed} >= {values.add(wanted.since_at)}::timestamptz")
     return found

@@ -1,7 +1,7 @@
 """Parquet and DuckDB files, written by DuckDB from the working file in bounded memory.
 
 DuckDB parses CSV and writes both formats itself; no row passes through Python. One thread writes the
-same bytes every time.
+same bytes every time. A partitioned file is a ZIP of a folder that readers of Hive partitions know.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import duckdb
 
 from messor.errors import UnavailableError
 from messor.exports.columns import Column, Type
+from messor.exports.nouns import noun_of
 
 # Bytes of the longest line, and the memory that buffers of that size need: the first are enough for
 # almost all files, the others are tried when they are not.
 LIMITS = ((4_000_000, "100MB"), (64_000_000, "600MB"))
 ROW_GROUP = 20_000  # rows
+FIXED = (1980, 1, 1, 0, 0, 0)  # equal rows make equal bytes
+OPEN_FILES = 50  # partitions that are written at a time
 TYPES: dict[Type, str] = {
     "text": "VARCHAR",
     "integer": "BIGINT",
@@ -37,6 +41,36 @@ def write_parquet(source: Path, target: Path, _: str, columns: tuple[Column, ...
         f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
     )
     _write(statement, source, target, columns, is_database=False)
+
+
+def write_partitions(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
+    """A ZIP with a Parquet file per value of the noun's partition; times are partitioned by month."""
+    name = noun_of(noun).partition
+    (column,) = (each for each in columns if each.name == name)
+    made, value = (
+        (f"{name}_month", f"strftime({name}, '%Y-%m')")
+        if column.type == "time"
+        else (f"{name}_is", f'"{name}"')
+    )
+    folder = target.with_name(f"{target.name}.folder")
+    statement = (
+        f"COPY (SELECT *, {value} AS {made} FROM ({{rows}})) TO '{_quoted(folder)}' (FORMAT parquet, "
+        f"COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}, PARTITION_BY ({made}), OVERWRITE_OR_IGNORE)"
+    )
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        _write(statement, source, target, columns, is_database=False)
+        _zip(folder, target)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _zip(folder: Path, target: Path) -> None:
+    with ZipFile(target, "w", ZIP_STORED) as package:
+        for path in sorted(folder.rglob("*.parquet")):
+            part = ZipInfo(path.relative_to(folder).as_posix(), FIXED)
+            with path.open("rb") as file, package.open(part, "w", force_zip64=True) as to:
+                shutil.copyfileobj(file, to, 1 << 20)
 
 
 def write_database(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
@@ -81,6 +115,8 @@ def _database(
     database = duckdb.connect(str(target) if is_database else ":memory:", config=limits)
     try:
         database.execute("SET TimeZone = 'UTC'")
+        database.execute(f"SET partitioned_write_max_open_files = {OPEN_FILES}")
+        database.execute(f"SET partitioned_write_flush_threshold = {ROW_GROUP}")
         yield database
     finally:
         database.close()

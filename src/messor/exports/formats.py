@@ -27,6 +27,7 @@ class Format:
     finish: Finish | None = None
     has_header: bool = False
     nouns: tuple[str, ...] | None = None  # that it can hold; None: all
+    is_partitioned: bool = False
 
     def require(self, noun: str) -> None:
         """Raise if the format cannot hold the noun."""
@@ -47,6 +48,12 @@ def _parquet(source: Path, target: Path, noun: str, columns: tuple[Column, ...])
     from messor.exports import duck  # noqa: PLC0415 - DuckDB takes long to load
 
     duck.write_parquet(source, target, noun, columns)
+
+
+def _partitions(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
+    from messor.exports import duck  # noqa: PLC0415 - see above
+
+    duck.write_partitions(source, target, noun, columns)
 
 
 def _duckdb(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
@@ -85,6 +92,12 @@ def _linked_data(source: Path, target: Path, noun: str, columns: tuple[Column, .
     linked_data.write(source, target, noun, columns)
 
 
+def _hsds(source: Path, target: Path, noun: str, columns: tuple[Column, ...]) -> None:
+    from messor.exports import hsds  # noqa: PLC0415 - seldom needed
+
+    hsds.write(source, target, noun, columns)
+
+
 _ALL = (
     Format(
         name="jsonl",
@@ -105,6 +118,14 @@ _ALL = (
         media_type="application/vnd.apache.parquet",
         shape="csv",
         finish=_parquet,
+    ),
+    Format(
+        name="parquet_partitions",
+        suffixes=(".parquet.zip",),
+        media_type="application/zip",
+        shape="csv",
+        finish=_partitions,
+        is_partitioned=True,
     ),
     Format(
         name="xlsx",
@@ -156,6 +177,14 @@ _ALL = (
         media_type="application/ld+json",
         shape="json",
         finish=_linked_data,
+        nouns=("records",),
+    ),
+    Format(
+        name="hsds",
+        suffixes=(".hsds.json",),
+        media_type="application/json",
+        shape="json",
+        finish=_hsds,
         nouns=("records",),
     ),
 )

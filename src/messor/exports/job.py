@@ -1,18 +1,39 @@
-"""The job `export`: makes the file of an export in the data folder; a retry continues it."""
+"""The job `export`: makes the file of an export in the data folder; a retry continues it.
+
+The file of a standing export is then delivered to its place, and the job is done when it is there.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from pathlib import Path
 from uuid import UUID
 
 import msgspec
 
-from messor.exports.requests import JOB_TYPE, remove_outdated
+from messor.exports import queries
+from messor.exports.places import Places
+from messor.exports.queries import Export
+from messor.exports.requests import (
+    JOB_TYPE,
+    TIDY_JOB,
+    delivered_name,
+    described,
+    file_of,
+    remove_outdated,
+)
 from messor.exports.run import Folders, run
 from messor.jobs.handlers import LONG_SECONDS, Effects, Handlers, Result
 from messor.jobs.jobs import Job
+from messor.ledger.events import Event, record
 from messor.settings import Settings
 from messor.store.database import Connection, Database
+
+DELIVERED = """
+UPDATE messor.exports SET delivered_as = $2, updated_at = messor.clock() WHERE id = $1 AND state = 'done'
+"""
+NAME = "SELECT s.name FROM messor.exports x JOIN messor.standing_exports s ON s.id = x.standing_id WHERE x.id = $1"
 
 
 class ExportRequest(msgspec.Struct):
@@ -22,9 +43,9 @@ class ExportRequest(msgspec.Struct):
 
 
 def register(handlers: Handlers, settings: Settings, database: Database) -> None:
-    """Register the job's handler in a process; it makes one file at a time."""
+    """Register the job's handlers in a process; it makes one file at a time."""
     turn = asyncio.Lock()
-    folders = Folders.of(settings)
+    folders, places = Folders.of(settings), Places.of_settings(settings)
     folder = folders.exports
 
     @handlers.prepares(JOB_TYPE, limit_seconds=LONG_SECONDS)
@@ -32,9 +53,34 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
         wanted = msgspec.convert(job.payload, ExportRequest)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         async with turn:
-            await remove_outdated(database, folder)
-            made = await run(database, folders, wanted.export)
-        return _told(made.rows)
+            await remove_outdated(database, folder, places)
+            made = await queries.get(database, wanted.export)
+            if made.state != "done":  # a retry may only have to deliver it
+                made = await run(database, folders, wanted.export)
+            if made.place is None:
+                return _told(made.rows)
+            name = await _delivered(database, folder, places, made)
+        return partial(_note, made, name)
+
+    @handlers.prepares(TIDY_JOB)
+    async def tidy(_: Job) -> Effects:
+        async with turn:
+            return _told(await remove_outdated(database, folder, places))
+
+
+async def _delivered(database: Database, folder: Path, places: Places, made: Export) -> str:
+    """Copy the file to its place; returns its name there."""
+    assert made.place is not None
+    name = delivered_name(made, await database.fetchval(NAME, made.id) or "removed")
+    await asyncio.to_thread(places.of(made.place).put, file_of(folder, made), name)
+    return name
+
+
+async def _note(made: Export, name: str, connection: Connection) -> Result:
+    await connection.execute(DELIVERED, made.id, name)
+    data = {**described(made), "place": made.place, "as": name}
+    await record(connection, [Event("export.delivered", made.requested_by, data=data)])
+    return {"rows": made.rows, "as": name}
 
 
 def _told(rows: int) -> Effects:

@@ -1,4 +1,4 @@
-"""Tables: exports, each with the position it has reached."""
+"""Tables: exports, each with the position it has reached, and those that are made on a schedule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped
 
 from messor.store.base import (
     Base,
+    belongs_to,
     bigint,
     check,
     column,
@@ -20,13 +21,37 @@ from messor.store.base import (
 )
 
 
+class StandingExportTable(Base):
+    """An export that is made on a schedule and delivered to a place that the settings name."""
+
+    __tablename__ = "standing_exports"
+    __table_args__ = (index("standing_exports_due", "next_run_at", "is_active"),)
+
+    id: Mapped[uuid_key]
+    name: Mapped[str] = column(unique=True, check="name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'")
+    noun: Mapped[str]
+    format: Mapped[str]
+    filters: Mapped[json] = column(default="'{}'")
+    options: Mapped[json] = column(default="'{}'")
+    cadence: Mapped[str]
+    place: Mapped[str]  # by its name in the settings
+    is_incremental: Mapped[bool] = column(default="false")
+    is_active: Mapped[bool] = column(default="true")
+    next_run_at: Mapped[utc]
+    problem: Mapped[str | None]  # why the last one could not be started
+    created_by: Mapped[str]
+    created_at: Mapped[utc_now]
+
+
 class ExportTable(Base):
     """A file of one noun. `after`, `rows` and `spool_bytes` are its last checkpoint."""
 
     __tablename__ = "exports"
     __table_args__ = (
         index("exports_newest", "created_at, id"),
+        index("exports_standing", "standing_id", "standing_id IS NOT NULL"),
         check("(finished_at IS NOT NULL) = (state IN ('done', 'failed', 'cancelled', 'removed'))"),
+        check("delivered_as IS NULL OR place IS NOT NULL"),
     )
 
     id: Mapped[uuid_key]
@@ -55,3 +80,6 @@ class ExportTable(Base):
     created_at: Mapped[utc_now]
     updated_at: Mapped[utc_now]
     finished_at: Mapped[utc | None]
+    standing_id: Mapped[UUID | None] = column(belongs_to("standing_exports.id", "SET NULL"))
+    place: Mapped[str | None]  # where the finished file is delivered
+    delivered_as: Mapped[str | None]  # its name there

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from messor.errors import UsageError
+from messor.exports import visibility
 from messor.exports.columns import Column, columns
 from messor.fetch.queries import FETCHES
 from messor.frontier.page_queries import PAGES
@@ -43,7 +44,9 @@ class Noun:
     key: tuple[tuple[str, str], ...]  # columns and their types
     columns: tuple[Column, ...]
     changed: str  # the time of a row's last change
-    tx: str  # the transaction that wrote it
+    partition: str  # the column by which Parquet is partitioned; times by their month
+    tx: str = ""  # the transaction that wrote it
+    age: str = ""  # or how old the newest one is that did
     joins: str = ""
     page: str | None = None
     is_log: bool = False
@@ -52,6 +55,11 @@ class Noun:
     conditions: Mapping[str, str] = field(default_factory=dict)
     # For values that SQL cannot make: a row's values by column.
     make: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+
+    @property
+    def age_of_row(self) -> str:
+        """How many transactions ago a row was written, as SQL."""
+        return self.age or f"age({self.tx})"
 
     def condition(self, filters: Filters, values: Values) -> str:
         """The filters as SQL."""
@@ -89,6 +97,7 @@ _ALL = (
           LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = k.snapshot_id""",
         page="k.page_id",
         changed="coalesce(k.last_fetched_at, p.found_at)",
+        partition="domain",
         tx="k.xmin",
         conditions={
             "domain": f"k.host_id = ANY (ARRAY{_HOSTS})",
@@ -132,6 +141,7 @@ _ALL = (
           JOIN messor.pages p ON p.id = r.page_id""",
         page="r.page_id",
         changed="greatest(r.updated_at, r.removed_at)",
+        partition="domain",
         tx="r.xmin",
         columns=columns("""
             id: integer = r.id
@@ -161,6 +171,7 @@ _ALL = (
         joins="JOIN messor.domains d ON d.id = q.domain_id",
         page="q.page_id",
         changed="q.updated_at",
+        partition="domain",
         tx="q.xmin",
         columns=columns("""
             id: integer = q.id
@@ -199,6 +210,7 @@ _ALL = (
           JOIN messor.domains d ON d.id = q.domain_id""",
         page="o.page_id",
         changed="o.seen_at",
+        partition="seen_at",
         tx="o.xmin",
         is_log=True,
         columns=columns("""
@@ -226,6 +238,7 @@ _ALL = (
         key=(("o.id", "uuid"),),
         joins="JOIN messor.verticals v ON v.id = o.vertical_id",
         changed="o.created_at",
+        partition="vertical",
         tx="o.xmin",
         columns=columns("""
             id = o.id
@@ -246,6 +259,7 @@ _ALL = (
         joins="JOIN messor.verticals v ON v.id = c.vertical_id",
         page="c.page_id",
         changed="c.updated_at",
+        partition="vertical",
         tx="c.xmin",
         columns=columns("""
             id = c.id
@@ -281,6 +295,7 @@ _ALL = (
           JOIN messor.serp_profiles f ON f.id = s.serp_profile_id
           JOIN messor.verticals v ON v.id = w.vertical_id""",
         changed="s.captured_at",
+        partition="captured_at",
         tx="r.xmin",
         is_log=True,
         columns=columns("""
@@ -304,6 +319,28 @@ _ALL = (
         """),
     ),
     Noun(
+        name="visibility",
+        about="visibility of domains on result pages, one row per week",
+        listing=visibility.VISIBILITY,
+        table=visibility.TABLE,
+        key=(("v.week", "timestamptz"), ("v.vertical_id", "uuid"), ("v.domain", "text")),
+        joins="LEFT JOIN messor.organisations g ON g.id = v.organisation_id",
+        changed="v.week + interval '7 days'",
+        partition="vertical",
+        age="v.age",
+        columns=columns("""
+            week: time = v.week
+            vertical = v.vertical
+            domain = v.domain
+            organisation = g.name
+            visibility: number = v.visibility
+            share_of_voice: number = v.share_of_voice
+            best_rank: integer = v.best_rank
+            pages: integer = v.pages
+            pages_of_week: integer = v.pages_of_week
+        """),
+    ),
+    Noun(
         name="events",
         about="events in commit order",
         listing=EVENTS,
@@ -312,6 +349,7 @@ _ALL = (
         joins="LEFT JOIN messor.domains d ON d.id = e.domain_id",
         page="e.page_id",
         changed="e.occurred_at",
+        partition="occurred_at",
         tx="e.xmin",
         is_log=True,
         make=_event,
@@ -335,6 +373,7 @@ _ALL = (
         joins="LEFT JOIN messor.pages p ON p.id = n.page_id",
         page="n.page_id",
         changed="n.fetched_at",
+        partition="fetched_at",
         tx="n.xmin",
         is_log=True,
         windows="time",

@@ -16,7 +16,7 @@ from messor.store.listing import Filters, Listing, Source, both_ways, where
 State = Literal["queued", "running", "done", "failed", "cancelled", "removed"]
 
 COLUMNS = """x.id, x.noun, x.format, x.filters::text AS filters, x.options::text AS options, x.since,
-  x.target, x.state, x.rows, x.file_bytes, encode(x.file_hash, 'hex') AS file_hash, x.error,
+  x.target, x.place, x.delivered_as, x.state, x.rows, x.file_bytes, encode(x.file_hash, 'hex') AS file_hash, x.error,
   x.requested_by, x.created_at, x.updated_at, x.finished_at"""
 GET = f"SELECT {COLUMNS} FROM messor.exports x WHERE x.id = $1 AND ($2::text IS NULL OR x.requested_by = $2)"
 
@@ -32,6 +32,8 @@ class Export:
     options: dict[str, Any]
     since: str | None
     target: str | None  # a path on the requester's machine; None: to be downloaded
+    place: str | None  # where a standing export is delivered
+    delivered_as: str | None  # its name there
     state: State
     rows: int
     file_bytes: int | None
@@ -49,7 +51,7 @@ class Export:
 
     @property
     def is_downloadable(self) -> bool:
-        return self.state == "done" and self.target is None
+        return self.state == "done" and self.target is None and self.place is None
 
 
 class ExportFilter(Filters):

@@ -18,9 +18,11 @@ import msgspec
 from pydantic import ValidationError
 
 from messor.core.ids import new_id
-from messor.errors import ConflictError, NotFoundError, UsageError
+from messor.core.logs import room_logger
+from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.exports.formats import Format, format_of
 from messor.exports.nouns import Noun, noun_of
+from messor.exports.places import Places
 from messor.exports.queries import COLUMNS, Export
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob, enqueue
@@ -29,7 +31,10 @@ from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, age_of, fault_of
 
+logger = room_logger(__name__)
+
 JOB_TYPE = "export"
+TIDY_JOB = "export_tidy"
 MAX_WAITING = 5  # unfinished ones of a person
 MAX_COLUMNS = 100
 
@@ -37,13 +42,14 @@ MAX_COLUMNS = 100
 POSITION = """
 SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS position, messor.clock() AS now,
        (SELECT count(*) FROM messor.exports
-         WHERE requested_by = $1 AND state IN ('queued', 'running') AND target IS NULL) AS waiting
+         WHERE requested_by = $1 AND state IN ('queued', 'running') AND target IS NULL
+           AND standing_id IS NULL) AS waiting
 """
 SINCE = "SELECT noun, state, position::text::bigint AS position FROM messor.exports WHERE id = $1"
 ADD = f"""
 INSERT INTO messor.exports AS x (id, noun, format, filters, options, since, since_tx, since_at, position,
-                                 target, state, job_id, requested_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7::text::xid8, $8, $9::text::xid8, $10, $11, $12, $13)
+                                 target, state, job_id, requested_by, standing_id, place)
+VALUES ($1, $2, $3, $4, $5, $6, $7::text::xid8, $8, $9::text::xid8, $10, $11, $12, $13, $14, $15)
 RETURNING {COLUMNS}
 """
 UNFINISHED = f"""
@@ -56,16 +62,20 @@ CANCEL = """
 UPDATE messor.exports SET state = 'cancelled', finished_at = messor.clock(), updated_at = messor.clock()
  WHERE id = $1 AND state IN ('queued', 'running') RETURNING job_id
 """
+# Their copy here is not needed any more.
+DELIVERED = """
+SELECT id FROM messor.exports WHERE id = ANY ($1::uuid[]) AND delivered_as IS NOT NULL
+"""
 REMOVED = """
 UPDATE messor.exports SET state = 'removed', finished_at = messor.clock() WHERE id = $1
 """
-# Erased data may be in any file that was begun before.
+# Erased data may be in any file that was begun before, wherever it was delivered.
 OUTDATED = """
-SELECT x.id, x.format FROM messor.exports x
+SELECT x.id, x.place, x.delivered_as FROM messor.exports x
  WHERE x.target IS NULL AND x.state IN ('done', 'failed', 'cancelled')
-   AND (x.finished_at < messor.clock() - interval '7 days'
+   AND ((x.finished_at < messor.clock() - interval '7 days' AND x.delivered_as IS NULL)
         OR x.created_at <= (SELECT max(e.created_at) FROM messor.erasures e))
- LIMIT 1000
+ ORDER BY x.created_at LIMIT 1000
 """
 ERASED_SINCE = "SELECT EXISTS (SELECT FROM messor.erasures WHERE created_at >= $1)"
 
@@ -81,6 +91,8 @@ class NewExport:
     bom: bool = False
     since: str | None = None
     target: Path | None = None
+    standing_id: UUID | None = None  # made on a schedule
+    place: str | None = None  # where it is delivered then
 
     def checked(self) -> tuple[Noun, Format, Filters]:
         """Noun, format and filters; raises a sentence about the first fault."""
@@ -90,7 +102,11 @@ class NewExport:
             raise UsageError("Name each column once.")
         if self.columns and made.nouns is not None:
             raise UsageError(f"{made.name} has no columns to choose.")
-        noun.chosen(tuple(self.columns))
+        columns = noun.chosen(tuple(self.columns))
+        if made.is_partitioned and noun.partition not in {each.name for each in columns}:
+            raise UsageError(
+                f"{noun.name} are partitioned by {noun.partition}; export that column, too."
+            )
         if self.bom and self.format != "csv":
             raise UsageError("Only CSV can begin with a byte order mark.")
         return noun, made, checked_filters(noun, self.filters)
@@ -119,7 +135,8 @@ async def begin(
         filters = filters.model_copy(update={"with_audit": False})
     now = await connection.fetchrow(POSITION, actor)
     assert now is not None
-    if wanted.target is None and now["waiting"] >= MAX_WAITING:
+    is_asked_for = wanted.target is None and wanted.standing_id is None
+    if is_asked_for and now["waiting"] >= MAX_WAITING:
         raise ConflictError(
             f"{MAX_WAITING} of your exports are unfinished; wait for one or cancel it."
         )
@@ -131,6 +148,7 @@ async def begin(
         None if since_tx is None else str(since_tx), since_at, str(now["position"]),
         None if wanted.target is None else str(wanted.target),
         "queued" if wanted.target is None else "running", job and job.id, actor,
+        wanted.standing_id, wanted.place,
     )  # fmt: skip
     assert row is not None
     if job is not None:
@@ -223,11 +241,13 @@ async def cancel(connection: Connection, export: Export, *, actor: str) -> None:
 async def download(connection: Connection, folder: Path, export: Export, *, actor: str) -> Path:
     """The finished file; who downloads it is an event. Raises if it is gone."""
     path = file_of(folder, export)
-    if export.state == "done" and export.target is None:
+    if export.is_downloadable:
         has_erased = await connection.fetchval(ERASED_SINCE, export.created_at)
         if not has_erased and path.exists():
             await record(connection, [Event("export.downloaded", actor, data=described(export))])
             return path
+    if export.place is not None:
+        raise NotFoundError(f"This export is delivered to {export.place}; it is not downloaded.")
     if export.state in ("queued", "running"):
         raise ConflictError("This export is not finished; ask for its state until it is done.")
     raise NotFoundError("The file of this export is no longer kept; export again.")
@@ -245,16 +265,46 @@ def file_of(folder: Path, export: Export) -> Path:
     return folder / f"{export.id}{format_of(export.format).suffixes[0]}"
 
 
+def delivered_name(export: Export, name: str) -> str:
+    """The name of a standing export's file at its place: sorted by time, the same at every attempt."""
+    return (
+        f"{name}/{export.noun}-{export.created_at:%Y%m%dT%H%M%SZ}-{export.id.hex[-8:]}"
+        f"{format_of(export.format).suffixes[0]}"
+    )
+
+
+def download_name(export: Export) -> str:
+    """The name under which a browser saves the file."""
+    return f"{export.noun}{format_of(export.format).suffixes[0]}"
+
+
+def _ids_in(folder: Path) -> list[UUID]:
+    return sorted({UUID(path.name[:36]) for path in folder.glob("????????-*")})
+
+
 def _unlink(folder: Path, export_id: UUID) -> None:
     for path in folder.glob(f"{export_id}*"):
         path.unlink(missing_ok=True)
 
 
-async def remove_outdated(database: Database, folder: Path) -> int:
-    """Remove files that are older than a week, or older than an erasure; returns how many."""
-    rows = await database.fetch(OUTDATED)
+async def remove_outdated(database: Database, folder: Path, places: Places) -> int:
+    """Remove files that are older than a week, or older than an erasure; returns how many.
+
+    A file at a place that cannot be reached is tried again next time.
+    """
+    kept = await asyncio.to_thread(_ids_in, folder)
+    for row in await database.fetch(DELIVERED, kept):
+        await asyncio.to_thread(_unlink, folder, row["id"])
+    rows, removed = await database.fetch(OUTDATED), 0
     for row in rows:
         await asyncio.to_thread(_unlink, folder, row["id"])
+        if row["delivered_as"] is not None:
+            try:
+                await asyncio.to_thread(places.of(row["place"]).remove, row["delivered_as"])
+            except MessorError as error:
+                logger.warning("An export that holds erased data is still there: %s", error)
+                continue
         async with database.transaction() as connection:
             await connection.execute(REMOVED, row["id"])
-    return len(rows)
+        removed += 1
+    return removed

@@ -17,6 +17,7 @@ from uuid import UUID
 
 import msgspec
 
+from messor.archive.storage import Archive, ArchiveSource
 from messor.errors import ConflictError, MessorError
 from messor.exports.batches import Selection, Window, copy_window, next_window, widened
 from messor.exports.formats import Format, format_of
@@ -58,11 +59,11 @@ class Folders:
     """Where finished files go, and where the archive's segments are."""
 
     exports: Path
-    archive: Path
+    archive: ArchiveSource
 
     @classmethod
     def of(cls, settings: Settings, exports: Path | None = None) -> Folders:
-        return cls(exports or folder_of(settings), settings.data_dir / "archive")
+        return cls(exports or folder_of(settings), Archive.of(settings))
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ async def _perform(
     await _complete(database, export_id, size, digest)
 
 
-def _selection(row: Mapping[str, Any], archive: Path) -> Selection:
+def _selection(row: Mapping[str, Any], archive: ArchiveSource) -> Selection:
     noun, made = noun_of(row["noun"]), format_of(row["format"])
     names = msgspec.json.decode(row["options"]).get("columns", ())
     return Selection(

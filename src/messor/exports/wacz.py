@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import msgspec
-from isal import isal_zlib
 
 from messor import __version__
-from messor.archive.records import ArchiveRecord, parse
-from messor.errors import NotFoundError
+from messor.archive.cdxj import Indexed, scan
 from messor.exports.columns import Column
 
 DATA = "data.warc.gz"
@@ -26,102 +20,28 @@ CHUNK = 1 << 20
 MAX_TITLE = 65_536  # bytes searched for a title
 FIXED = (1980, 1, 1, 0, 0, 0)
 _TITLE = re.compile(rb"<title[^>]*>([^<]{0,500})", re.IGNORECASE)
-_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
-_TYPE = re.compile(rb"\r\ncontent-type:[ \t]*([^;\r\n]+)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """A record of the WARC and where it is."""
-
-    record: ArchiveRecord
-    offset: int
-    length: int
-
-    @property
-    def status(self) -> int:
-        found = _STATUS.match(self.record.http)
-        return int(found[1]) if found else 0
-
-    @property
-    def mime(self) -> str:
-        found = _TYPE.search(self.record.http)
-        return found[1].decode("latin-1").strip().lower() if found else "unk"
-
-    @property
-    def moment(self) -> str:
-        """The time in digits, as an index has it."""
-        return re.sub(r"\D", "", self.record.date)[:14]
-
-    def line(self) -> str:
-        """Its line in the index: key, time and fields."""
-        digest = base64.b32encode(self.record.digest).decode()
-        fields = {
-            "url": self.record.url,
-            "mime": self.mime,
-            "status": str(self.status),
-            "digest": f"sha1:{digest}",
-            "length": str(self.length),
-            "offset": str(self.offset),
-            "filename": DATA,
-        }
-        return f"{key_of(self.record.url)} {self.moment} {msgspec.json.encode(fields).decode()}\n"
-
-    def page(self) -> dict[str, str] | None:
-        """Its line in the list of pages; None for what people do not open."""
-        if self.status != 200 or self.mime not in ("text/html", "application/xhtml+xml"):
-            return None
-        found = _TITLE.search(self.record.body[:MAX_TITLE])
-        title = html.unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
-        return {"url": self.record.url, "ts": self.record.date, "title": title or self.record.url}
-
-
-def key_of(url: str) -> str:
-    """The key of a URL in a CDXJ index (SURT): host reversed, then path and query, in lower case."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").removeprefix("www.")
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    port = f":{parts.port}" if parts.port not in (None, default) else ""
-    path = re.sub(r"(?<=.)/$", "", re.sub(r"/{2,}", "/", parts.path or "/"))
-    query = f"?{'&'.join(sorted(parts.query.split('&')))}" if parts.query else ""
-    return f"{','.join(reversed(host.split('.')))}{port}){(path + query).lower()}"
-
-
-def scan(source: Path) -> Iterator[Indexed]:
-    """The records of a WARC of one gzip member each."""
-    with source.open("rb") as file:
-        offset, rest = 0, b""
-        while True:
-            unpacker, parts, length = isal_zlib.decompressobj(wbits=31), [], 0
-            while not unpacker.eof:
-                chunk = rest or file.read(CHUNK)
-                if not chunk:
-                    return
-                parts.append(unpacker.decompress(chunk))
-                length += len(chunk) - len(unpacker.unused_data)
-                rest = unpacker.unused_data
-            found = _parsed(b"".join(parts))
-            if found is not None:
-                yield Indexed(found, offset, length)
-            offset += length
-
-
-def _parsed(data: bytes) -> ArchiveRecord | None:
-    try:
-        return parse(data)
-    except (NotFoundError, KeyError):  # the record that opens the file
+def _page(found: Indexed) -> dict[str, str] | None:
+    """A record's line in the list of pages; None for what people do not open."""
+    record = found.record
+    if found.status != 200 or found.mime not in ("text/html", "application/xhtml+xml"):
         return None
+    title = _TITLE.search(record.body[:MAX_TITLE])
+    text = html.unescape(title[1].decode("utf-8", "replace")).strip() if title else ""
+    return {"url": record.url, "ts": record.date, "title": text or record.url}
 
 
 def write(source: Path, target: Path, noun: str, _: tuple[Column, ...]) -> None:
     """Put the WARC, its index, the pages and the description into one file."""
     lines, pages = [], [b'{"format": "json-pages-1.0", "id": "pages", "title": "All pages"}\n']
     first = None
-    for each in scan(source):
-        lines.append(each.line())
-        if (page := each.page()) is not None:
-            first = first or page
-            pages.append(msgspec.json.encode({"id": str(len(pages)), **page}) + b"\n")
+    with source.open("rb") as file:
+        for each in scan(file):
+            lines.append(each.line(DATA))
+            if (page := _page(each)) is not None:
+                first = first or page
+                pages.append(msgspec.json.encode({"id": str(len(pages)), **page}) + b"\n")
     lines.sort()
     with ZipFile(target, "w", ZIP_STORED) as package:
         resources = [

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from messor.archive import warc
 from messor.archive.records import ArchiveRecord, load
+from messor.archive.storage import ArchiveSource
 from messor.errors import NotFoundError, UnavailableError
 
 WINDOW = 200  # pages per batch
@@ -31,12 +31,12 @@ def info(noun: str) -> bytes:
     return warc.warcinfo(f"Messor, an export of {noun}")
 
 
-async def records(archive: Path, rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
+async def records(archive: ArchiveSource, rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
     """The records of some snapshots, compressed."""
     return await asyncio.to_thread(_records, archive, rows)
 
 
-def _records(archive: Path, rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
+def _records(archive: ArchiveSource, rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
     found = []
     for row in rows:
         try:
@@ -50,7 +50,7 @@ def _records(archive: Path, rows: Sequence[Mapping[str, Any]]) -> list[bytes]:
     return found
 
 
-def _record(archive: Path, row: Mapping[str, Any]) -> bytes:
+def _record(archive: ArchiveSource, row: Mapping[str, Any]) -> bytes:
     held = load(archive, row["segment"], row["segment_offset"], row["segment_length"])
     own = held
     if row["revisit_segment"] is not None:

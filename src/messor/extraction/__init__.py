@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "compare", "component", "extract", "learn_corrections", "parser_failures", "parser_figures",
+    "compare", "component", "domain_extraction", "extract", "learn_corrections", "parser_failures", "parser_figures",
     "queue", "reader_pool", "repair", "shadow_trials", "trial_queries",
 )  # fmt: skip

@@ -12,12 +12,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from messor.archive.storage import ArchiveSource, archive_at
+from messor.extraction.enclosed_records import enclose
 from messor.extraction.reader_pool import ReaderPool
 from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.parsers.page_findings import FoundPage
@@ -240,7 +241,7 @@ def _field(rejected: dict[str, Any]) -> str:
 
 async def compare_archive(
     database: Database,
-    archive: Path,
+    archive: ArchiveSource,
     *,
     processes: int | None = None,
     domain_id: UUID | None = None,
@@ -284,7 +285,7 @@ async def compare_archive(
 
 async def _read(
     readers: ReaderPool,
-    archive: Path,
+    archive: ArchiveSource,
     row: Any,
     candidate: tuple[str, str] | None,
     ranking: bytes | None,
@@ -293,7 +294,7 @@ async def _read(
     if candidate is not None:
         pins[candidate[0]] = candidate[1]
     order = ReadRequest(
-        folder=str(archive),
+        folder=str(archive_at(archive).folder),
         segment=row["segment"],
         offset=row["segment_offset"],
         length=row["segment_length"],
@@ -304,7 +305,7 @@ async def _read(
         ranking=ranking,
     )
     try:
-        return await readers.read(order)
+        return await readers.read(await enclose(archive_at(archive), order))
     except UnreadableError:
         return None
 

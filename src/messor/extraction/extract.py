@@ -14,18 +14,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from logging import DEBUG
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from messor.archive.storage import ArchiveSource, archive_at
 from messor.content.products.ranking import Ranking
 from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log, room_logger
+from messor.core.metrics import Metrics
 from messor.crawl.flush import BAD_ROW
 from messor.crawl.images import KIND as IMAGE
 from messor.errors import MessorError, UnavailableError
 from messor.extraction import model_selection, parser_failures, queue
+from messor.extraction.enclosed_records import enclose_all
 from messor.extraction.events import events_of
 from messor.extraction.local_segments import LocalSegments
 from messor.extraction.model_selection import NO_MODEL, AskingPlan
@@ -105,7 +107,7 @@ class Extractor:
     def __init__(
         self,
         database: Database,
-        archive: Path,
+        archive: ArchiveSource,
         readers: ReaderPool,
         *,
         plan: AskingPlan = NO_MODEL,
@@ -116,11 +118,13 @@ class Extractor:
         repair: Repair = _nothing_to_repair,
         space: Space | None = None,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._heartbeat = heartbeat or Heartbeat()
         self._database = database
         self._shelf = LocalSegments(archive)
-        self._archive = str(archive)
+        self._archive = archive_at(archive)
         self._readers = readers
         self._plan = plan
         self._kinds = kinds
@@ -207,7 +211,9 @@ class Extractor:
             if not rows:
                 return
             shadows = await Shadows.now(connection)
-            batch = await self._read(rows, await rankings.in_force(connection), shadows)
+            ranking = await rankings.in_force(connection)
+            with self._metrics.stage("extract"):
+                batch = await self._read(rows, ranking, shadows)
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
             prices += await listed_rows.store(connection, outcomes)
@@ -248,7 +254,7 @@ class Extractor:
         self, rows: Sequence[QueuedPage], batch: _Batch, ranking: bytes | None, seconds: float
     ) -> list[Live]:
         """Read the available pages; returns those read because they changed."""
-        there = self._sort(rows, batch, ranking)
+        there = await self._enclose(self._sort(rows, batch, ranking), batch)
         if not there:
             return []
         answers = self._readers.ask([request for _, request in there])
@@ -288,10 +294,25 @@ class Extractor:
                 there.append((row, self._request(row, pins, ranking)))
         return there
 
+    async def _enclose(
+        self, sorted_rows: Sequence[tuple[QueuedPage, ReadRequest]], batch: _Batch
+    ) -> list[tuple[QueuedPage, ReadRequest]]:
+        """The rows with their records; those whose object store is away wait like others' rows."""
+        there: list[tuple[QueuedPage, ReadRequest]] = []
+        found = await enclose_all(self._archive, [request for _, request in sorted_rows])
+        for (row, _), enclosed in zip(sorted_rows, found, strict=True):
+            if isinstance(enclosed, ReadRequest):
+                there.append((row, enclosed))
+            elif isinstance(enclosed, UnreadableError):
+                batch.failed.append((row, enclosed))
+            else:
+                batch.elsewhere.append(row.id)
+        return there
+
     def _request(self, row: QueuedPage, pins: dict[str, str], ranking: bytes | None) -> ReadRequest:
         assert row.segment is not None
         return ReadRequest(
-            folder=self._archive,
+            folder=str(self._archive.folder),
             segment=row.segment,
             offset=row.segment_offset or 0,
             length=row.segment_length or 0,
@@ -330,6 +351,10 @@ class Extractor:
     def _count(self, batch: _Batch, outcomes: Sequence[StoredOutcome]) -> None:
         tally = self.tally
         tally.pages += len(batch.read)
+        counted = self._metrics.extracted_pages.labels
+        counted("read").inc(len(batch.read))
+        counted("failed").inc(len(batch.failed))
+        counted("elsewhere").inc(len(batch.elsewhere))
         for outcome in outcomes:
             tally.records += len(outcome.page.records) if outcome.page else 0
             tally.new += len(outcome.changes.new)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from messor.archive.storage import Archive
 from messor.core import clock
 from messor.extraction import queue
 from messor.extraction.extract import Extractor
@@ -28,7 +29,7 @@ async def extract_now(database: Database, settings: Settings, page_ids: Sequence
     readers = ReaderPool(1)
     extractor = Extractor(
         database,
-        settings.data_dir / "archive",
+        Archive.of(settings),
         readers,
         plan=asking_plan(settings),
         kinds=wanted_kinds(settings.record_kinds),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import ArchiveSource
 from messor.content.evidence import make_field
 from messor.content.page import ParsedPage
 from messor.content.products.choose import Offer, described, offered, preferred
@@ -40,7 +40,7 @@ class Taught:
 
 
 async def teach(
-    database: Database, archive: Path, *, actor: str, progress: Progress | None = None
+    database: Database, archive: ArchiveSource, *, actor: str, progress: Progress | None = None
 ) -> Taught:
     """Learn from all corrections, and store the result as an inactive version."""
     found = await rankings.lessons(database)
@@ -59,7 +59,7 @@ async def teach(
     return taught
 
 
-def _example(archive: Path, lesson: Lesson, taught: Taught) -> RankingExample | None:
+def _example(archive: ArchiveSource, lesson: Lesson, taught: Taught) -> RankingExample | None:
     try:
         body = read_body(archive, lesson.segment, lesson.segment_offset, lesson.segment_length)
         page = ParsedPage.read(text_of(body, lesson.content_type), lesson.url)

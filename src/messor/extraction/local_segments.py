@@ -1,23 +1,24 @@
 """Decides which archive segments can be read on this machine.
 
-Each machine keeps the archive of its own workers, so pages fetched by another machine are left to
-it. Only a missing segment that this machine wrote is lost.
+Objects can be read everywhere. Where the archive is a folder, each machine keeps that of its own
+workers, so pages fetched by another machine are left to it; only a missing segment that this machine
+wrote is lost.
 """
 
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 from typing import get_args
 
+from messor.archive.storage import ArchiveSource, archive_at
 from messor.archive.writer import Purpose
 
 
 class LocalSegments:
-    """The archive folder of this machine."""
+    """The segments that this machine can read."""
 
-    def __init__(self, folder: Path | str) -> None:
-        self._folder = Path(folder)
+    def __init__(self, archive: ArchiveSource) -> None:
+        self._archive = archive_at(archive)
         host = socket.gethostname()
         self._own = {host, *(f"{purpose}-{host}" for purpose in get_args(Purpose))}
         self._seen: set[str] = set()  # existing segments stay
@@ -26,7 +27,7 @@ class LocalSegments:
         """Whether a segment is, or should be, on this machine."""
         if name in self._seen or _writer_of(name) in self._own:
             return True
-        if (self._folder / name).exists():
+        if self._archive.has(name):
             self._seen.add(name)
             return True
         return False

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +22,8 @@ from messor.ai.ledger import Subject
 from messor.ai.model import Model
 from messor.ai.model_page import ModelInput, ProvenAnswer
 from messor.ai.reply import ABOUT_THE_TEXT, Reply, ReplyStatus
+from messor.archive.storage import ArchiveSource, archive_at
+from messor.extraction.enclosed_records import enclose
 from messor.extraction.events import events_of
 from messor.extraction.model_selection import JOB_TYPE, ModelQuestion
 from messor.extraction.reader_pool import ReaderPool
@@ -133,10 +134,10 @@ class ModelJobs:
     """Runs model jobs; without a model it only checks earlier records of one."""
 
     def __init__(
-        self, database: Database, archive: Path, readers: ReaderPool, model: Model | None
+        self, database: Database, archive: ArchiveSource, readers: ReaderPool, model: Model | None
     ) -> None:
         self._database = database
-        self._archive = str(archive)
+        self._archive = archive_at(archive)
         self._readers = readers
         self._model = model
 
@@ -160,7 +161,9 @@ class ModelJobs:
         return effects
 
     async def _find(self, findings: ModelFindings, subject: Subject) -> None:
-        page = ArchivedPage(self._readers, self._request(findings.facts))
+        page = ArchivedPage(
+            self._readers, await enclose(self._archive, self._request(findings.facts))
+        )
         known = await model_store.earlier(self._database, findings.question.page_id)
         held = await page.still_holds(known)
         turned_away = await self._judge(findings, subject)
@@ -199,7 +202,7 @@ class ModelJobs:
 
     def _request(self, facts: ModelPageFacts) -> ReadRequest:
         return ReadRequest(
-            folder=self._archive,
+            folder=str(self._archive.folder),
             segment=facts.segment,
             offset=facts.segment_offset,
             length=facts.segment_length,

@@ -108,6 +108,13 @@ WITH chosen AS (
 )
 SELECT (SELECT count(*) FROM left_over) + (SELECT count(*) FROM added)
 """
+# Among the newest rows only: those of a crawl that is going on.
+WAITING_OF = """
+SELECT q.page_id
+  FROM (SELECT page_id, due_at FROM messor.extraction_due ORDER BY id DESC LIMIT 20000) q
+  JOIN messor.pages p ON p.id = q.page_id JOIN messor.hosts h ON h.id = p.host_id
+ WHERE h.domain_id = $1 AND q.due_at <= (SELECT messor.clock()) LIMIT 256
+"""
 WAITING = """
 SELECT count(*)::int AS waiting, count(*) FILTER (WHERE cause = 'parser')::int AS replayed,
        min(due_at) AS oldest FROM messor.extraction_due
@@ -158,6 +165,11 @@ async def claim(
 ) -> list[QueuedPage]:
     """Claim due rows, optionally of these pages only, until the end of the transaction."""
     return [QueuedPage(*row) for row in await connection.fetch(CLAIM, most, page_ids)]
+
+
+async def waiting_of(database: Database, domain_id: UUID) -> list[int]:
+    """Pages of a domain that are due, some at a time."""
+    return [row["page_id"] for row in await database.fetch(WAITING_OF, domain_id)]
 
 
 async def is_awaited(database: Database, page_ids: Sequence[int]) -> bool:

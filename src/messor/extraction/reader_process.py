@@ -66,9 +66,7 @@ def read(
     Archived pages were parsed before, with a depth check or in a sandbox.
     """
     try:
-        body = read_body(
-            request.folder, request.segment, request.offset, request.length, read=_segment.read
-        )
+        body = _body(request)
         if request.is_image:
             return _image(body)
         text = text_of(body, request.content_type, is_confined=True)
@@ -95,6 +93,14 @@ def read(
     except MessorError as error:
         return ReadResult(fault=str(error))
     return ReadResult(page=found_page(extraction, request.kinds))
+
+
+def _body(request: ReadRequest) -> bytes:
+    place = request.segment, request.offset, request.length
+    stored = request.stored
+    if stored is not None:
+        return read_body(request.folder, *place, read=lambda *_: stored)
+    return read_body(request.folder, *place, read=_segment.read)
 
 
 @lru_cache(maxsize=2)

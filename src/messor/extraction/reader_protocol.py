@@ -67,6 +67,7 @@ class ReadRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     recall: Recall | None = None
     reread: bool = False  # only the content hashes are requested
     is_image: bool = False
+    stored: bytes | None = None  # the record itself, where it is in an object store
 
 
 class ContentHashes(msgspec.Struct, frozen=True):

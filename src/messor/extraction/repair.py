@@ -6,13 +6,13 @@ Nothing is fetched or changed.
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import ArchiveSource
 from messor.content.view import PageView
 from messor.errors import MessorError
 from messor.parsers.page_text import text_of
@@ -43,13 +43,15 @@ SELECT l.data, p.url, s.content_type, g.name AS segment, s.segment_offset, s.seg
 """
 
 
-async def propose_repairs(database: Database, archive: Path, domain_id: UUID) -> list[Proposal]:
+async def propose_repairs(
+    database: Database, archive: ArchiveSource, domain_id: UUID
+) -> list[Proposal]:
     """Return where the products of a domain, lost on existing pages, may be found now."""
     rows = await database.fetch(LOST, domain_id, MOST_PAGES)
     return await asyncio.to_thread(_propose, archive, [dict(row) for row in rows])
 
 
-def _propose(archive: Path, rows: list[dict[str, Any]]) -> list[Proposal]:
+def _propose(archive: ArchiveSource, rows: list[dict[str, Any]]) -> list[Proposal]:
     lost: list[LostPage] = []
     for row in rows:
         try:

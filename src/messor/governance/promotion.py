@@ -12,14 +12,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 from messor.archive import records, warc
 from messor.archive.erased_bytes import WRITER_IS_GONE, blank_waiting
 from messor.archive.records import ArchiveRecord, DamagedRecordError
-from messor.archive.segments import SegmentWriter
-from messor.archive.writer import own_segments
+from messor.archive.storage import Archive, ArchiveSource, archive_at
+from messor.archive.writer import Writer, own_segments
 from messor.errors import NotFoundError
 from messor.records import image_rows
 from messor.settings import Settings
@@ -76,35 +75,35 @@ class _Head:
 
 async def let_go(settings: Settings, database: Database) -> int:
     """Blank all removed records that may go, in segments on this machine; returns how many."""
-    folder = settings.data_dir / "archive"
+    archive = Archive.of(settings)
     if await database.fetch(NEEDED, 0, 0, 1):
         async with own_segments(
-            folder,
+            archive,
             database,
             "promotion",
             lease_seconds=settings.worker_lease,
             limit=settings.segment_bytes,
         ) as (_, writer):
-            await promote(folder, database, writer)
-    return await blank_waiting(folder, database)
+            await promote(archive, database, writer)
+    return await blank_waiting(archive, database)
 
 
-async def promote(folder: Path, database: Database, writer: SegmentWriter) -> int:
+async def promote(archive: ArchiveSource, database: Database, writer: Writer) -> int:
     """Rewrite needed bytes of records that must go; returns how many."""
     promoted, after = 0, (0, 0)
     while rows := await database.fetch(NEEDED, *after, AT_ONCE):
         after = rows[-1]["segment_id"], rows[-1]["segment_offset"]
-        here = [row for row in rows if (folder / row["name"]).exists()]
+        here = [row for row in rows if archive_at(archive).has(row["name"])]
         if here:
             await writer.ready()
             async with database.transaction() as connection:
-                promoted += await _promote(folder, connection, writer, here)
-                await asyncio.to_thread(writer.sync)
+                promoted += await _promote(archive, connection, writer, here)
+                await writer.commit_bytes()
     return promoted
 
 
 async def _promote(
-    folder: Path, connection: Connection, writer: SegmentWriter, rows: Sequence[Any]
+    archive: ArchiveSource, connection: Connection, writer: Writer, rows: Sequence[Any]
 ) -> int:
     heirs: defaultdict[tuple[int, int], list[Any]] = defaultdict(list)
     places = [row["segment_id"] for row in rows], [row["segment_offset"] for row in rows]
@@ -115,13 +114,13 @@ async def _promote(
         key = row["segment_id"], row["segment_offset"]
         try:
             place = row["name"], row["segment_offset"], row["segment_length"]
-            record = await asyncio.to_thread(records.load, folder, *place)
+            record = await asyncio.to_thread(records.load, archive, *place)
         except (OSError, DamagedRecordError, NotFoundError):
             continue  # its bytes cannot be saved here; it is not blanked while needed
         if any(_is_of(record, heir) for heir in heirs[key]):
             await connection.execute(STAYS, *key)
         elif heirs[key]:
-            await _inherit(folder, connection, writer, record, heirs[key])
+            await _inherit(archive, connection, writer, record, heirs[key])
             promoted += 1
     return promoted
 
@@ -134,14 +133,14 @@ def _is_of(record: ArchiveRecord, heir: Any) -> bool:
 
 
 async def _inherit(
-    folder: Path,
+    archive: ArchiveSource,
     connection: Connection,
-    writer: SegmentWriter,
+    writer: Writer,
     record: ArchiveRecord,
     heirs: list[Any],
 ) -> None:
     """Give the bytes to the first snapshot and let the others refer to it."""
-    heads = await asyncio.to_thread(lambda: [_own_head(folder, record, heir) for heir in heirs])
+    heads = await asyncio.to_thread(lambda: [_own_head(archive, record, heir) for heir in heirs])
     first = heads[0]
     original = warc.Original(first.url, first.date, record.digest)
     place = writer.append(warc.full(original, first.http, record.payload, packed=record.is_packed))
@@ -174,14 +173,14 @@ async def _inherit(
     )
 
 
-def _own_head(folder: Path, record: ArchiveRecord, heir: Any) -> _Head:
+def _own_head(archive: ArchiveSource, record: ArchiveRecord, heir: Any) -> _Head:
     """A snapshot's own response head; built from its row where it has no record."""
     url = parse(heir["url"])
     href = url.href if url is not None else heir["url"]
     if heir["revisit_name"] is not None:
         place = heir["revisit_name"], heir["revisit_offset"], heir["revisit_length"]
         try:
-            own = records.load(folder, *place)
+            own = records.load(archive, *place)
         except (OSError, DamagedRecordError, NotFoundError):
             pass  # lost, or on another machine: the row suffices
         else:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from messor.archive.segments import Place, SegmentWriter
+from messor.archive.segments import Place
+from messor.archive.writer import Writer
 from messor.crawl.sandboxed_reader import SandboxedReader
 from messor.imports import store, terms
 from messor.imports.prepare import ImportCandidate, Sight, Tangled, Unread, read, read_sandboxed
@@ -58,7 +59,7 @@ class BatchImporter:
         self,
         database: Database,
         lease: WorkerLease,
-        archive: SegmentWriter,
+        archive: Writer,
         *,
         actor: str,
         agent: str,
@@ -178,7 +179,7 @@ class BatchImporter:
             fitting, results = await self._fitting(connection, pages, rules)
             kept = await self._place(connection, fitting, rules, results)
             stored = await store.store(connection, kept)
-            await asyncio.to_thread(self._archive.sync)
+            await self._archive.commit_bytes()
             results += await self._settle(connection, kept, stored)
             await record(connection, self._events(source, candidates, results, rules))
         return results

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from messor.archive.storage import Archive
 from messor.archive.writer import own_segments
 from messor.errors import MessorError, UnavailableError
 from messor.imports.batch import ERROR, OK, UNCHANGED, BatchImporter, Imported
@@ -97,7 +98,7 @@ async def _importer(
     """Resources of an import: a worker lease, kept alive, and segments written under it."""
     try:
         async with own_segments(
-            settings.data_dir / "archive",
+            Archive.of(settings),
             database,
             "import",
             lease_seconds=settings.worker_lease,

@@ -23,6 +23,7 @@ from messor.store.base import (
     unique,
     utc,
     utc_now,
+    xid8,
 )
 
 
@@ -68,6 +69,42 @@ class SearchDueTable(Base):
 
     id: Mapped[bigint_key]
     page_id: Mapped[bigint]
+
+
+class SearchIndexTable(Base):
+    """An index at a search server, and how far it follows the outbox."""
+
+    __tablename__ = "search_indexes"
+    __table_args__ = (index("search_indexes_state", "state", unique=True),)
+
+    name: Mapped[ctext] = column(key=True, check="length(name) BETWEEN 1 AND 200")
+    state: Mapped[str] = column(check="state IN ('filling', 'live')")
+    tx: Mapped[xid8] = column(default="'0'")
+    outbox_id: Mapped[bigint] = column(default="0")
+    filled_to: Mapped[bigint] = column(default="0")  # search_documents.id
+    refused: Mapped[bigint] = column(default="0")  # documents that the server did not take
+    last_refusal: Mapped[str | None]
+    trouble: Mapped[str | None]  # why the last attempt to send failed
+    started_at: Mapped[utc_now]
+    live_at: Mapped[utc | None]
+    sent_at: Mapped[utc | None]
+
+
+class SearchOutboxTable(Base):
+    """A document that was written or deleted; the order of commits is (tx, id)."""
+
+    __tablename__ = "search_outbox"
+    __table_args__ = (
+        index("search_outbox_order", "tx, id"),
+        index("search_outbox_document", "page, record"),
+        stored(autovacuum_vacuum_threshold=500, autovacuum_vacuum_scale_factor=0.02),
+    )
+
+    id: Mapped[bigint_key]
+    tx: Mapped[xid8] = column(default="pg_current_xact_id()")
+    # Not `page_id`: what is noted of an erased page must reach the index.
+    page: Mapped[bigint]
+    record: Mapped[bigint | None]  # NULL: the page itself
 
 
 class DomainClassTable(Base):

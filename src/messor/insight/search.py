@@ -22,6 +22,7 @@ from messor.insight.questions import SearchQuery, understand
 from messor.store.database import Connection, Database
 
 MOST = 100
+POSTGRESQL = "postgresql"
 COUNTED = 50_000  # maximum matches counted for facets; more are "at least"
 VALUES = 20  # of a facet
 PRICE_EDGES = (10, 25, 50, 100, 250, 500, 1000)
@@ -30,13 +31,16 @@ HEADLINE = 50_000  # characters of a text that are searched for highlights
 _LINK = r"!?\[([^][]*)\]\([^()[:space:]]*\)"
 
 # The languages in use, by a loose index scan; each with the query in it.
-_ASKED = """
+_USED = """
 WITH RECURSIVE used (config) AS (
   (SELECT config FROM messor.search_documents ORDER BY config LIMIT 1)
   UNION ALL
   SELECT (SELECT d.config FROM messor.search_documents d WHERE d.config > used.config
            ORDER BY d.config LIMIT 1) FROM used WHERE used.config IS NOT NULL
-), parts AS (
+)"""
+USED_CONFIGS = f"{_USED} SELECT config FROM used WHERE config IS NOT NULL"
+
+_PARSED = f"""{_USED}, parts AS (
   SELECT u.config, websearch_to_tsquery(u.config::regconfig, messor.fold($1)) AS words,
          (SELECT string_agg(w.sign || w.word, ' & ') FROM (
             -- A word that says nothing by itself begins others that do: "her" begins "herbal".
@@ -50,7 +54,9 @@ WITH RECURSIVE used (config) AS (
 ), asked AS MATERIALIZED (
   -- Adding nothing to a question leaves it as it is.
   SELECT config, words && coalesce(beginnings::tsquery, ''::tsquery) AS question FROM parts
-), matched AS (
+)"""
+
+_ASKED = f"""{_PARSED}, matched AS (
   SELECT d.*, n.domain, a.question FROM asked a
     -- Not "=": by that the planner would join all documents with their languages first.
     JOIN messor.search_documents d
@@ -65,15 +71,11 @@ WITH RECURSIVE used (config) AS (
      AND ($11::text IS NULL OR d.currency = $11) AND ($12::numeric IS NULL OR d.rating >= $12)
 )"""
 
-FIND = f"""{_ASKED}, ranked AS (
-  SELECT m.*, ts_rank_cd(m.words, m.question, 1) AS rank FROM matched m
-), chosen AS (
-  SELECT * FROM ranked WHERE $13::float4 IS NULL OR (rank, id) < ($13, $14::bigint)
-   ORDER BY rank DESC, id DESC LIMIT $15
-)
+# How chosen documents are shown, with the words of the query marked.
+_SHOWN = f"""
 SELECT c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.title, c.brand,
        c.category, c.price, c.currency, c.rating, c.availability, c.rank, o.original,
-       ts_headline(c.config::regconfig, messor.fold(o.original), c.question, $16) AS marked
+       ts_headline(c.config::regconfig, messor.fold(o.original), c.question, {{marks}}) AS marked
   FROM chosen c JOIN messor.pages p ON p.id = c.page_id
   LEFT JOIN messor.records r ON r.id = c.record_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = c.snapshot_id AND c.record_id IS NULL
@@ -84,7 +86,26 @@ SELECT c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.t
               '{_LINK}', '\\1', 'g'), '{_LINK}', '\\1', 'g'),
             (SELECT string_agg(v #>> '{{}}', ' · ') FROM jsonb_path_query(r.data, '$.**') v
               WHERE jsonb_typeof(v) = 'string'), ''), {HEADLINE}), E'\\x02\\x03', '  ') AS original) o
+"""
+
+FIND = f"""{_ASKED}, ranked AS (
+  SELECT m.*, ts_rank_cd(m.words, m.question, 1) AS rank FROM matched m
+), chosen AS (
+  SELECT * FROM ranked WHERE $13::float4 IS NULL OR (rank, id) < ($13, $14::bigint)
+   ORDER BY rank DESC, id DESC LIMIT $15
+){_SHOWN.replace("{marks}", "$16")}
  ORDER BY c.rank DESC, c.id DESC
+"""
+
+# Documents that a search server found, as they are now.
+SHOW = f"""{_PARSED}, chosen AS (
+  SELECT d.*, n.domain, a.question, g.rank, g.place
+    FROM unnest($4::bigint[], $5::bigint[], $6::float8[]) WITH ORDINALITY
+           AS g (page_id, record_id, rank, place)
+    JOIN messor.search_documents d
+      ON d.page_id = g.page_id AND d.record_id IS NOT DISTINCT FROM g.record_id
+    JOIN asked a ON a.config = d.config JOIN messor.domains n ON n.id = d.domain_id
+){_SHOWN.replace("{marks}", "$7")} ORDER BY c.place
 """
 
 FACETS = f"""{_ASKED}, counted AS (
@@ -163,6 +184,17 @@ class SearchResults:
 
     hits: list[Hit]
     next: str | None
+    answered_by: str = POSTGRESQL
+    notice: str | None = None  # why it is not the search server that answered
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPosition:
+    """Where a page of results ended, in the order of who answered."""
+
+    rank: float
+    last: int
+    answered_by: str = POSTGRESQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +221,14 @@ async def search(
     question = understand(typed)
     if not 1 <= limit <= MOST:
         raise UsageError(f"A page has 1 to {MOST} results; {limit} were requested.")
-    rank, last = _opened(after, question, filters) if after is not None else (None, None)
+    place = None if after is None else opened(after, typed, filters)
+    rank, last = (None, None) if place is None else (place.rank, place.last)
     rows = await source.fetch(FIND, *_asked(question, filters), rank, last, limit + 1, MARKS)
     hits = [_hit(row) for row in rows[:limit]]
     if len(rows) <= limit:
         return SearchResults(hits, None)
-    return SearchResults(hits, _sealed(rows[limit - 1], question, filters))
+    row = rows[limit - 1]
+    return SearchResults(hits, sealed(ResultPosition(row["rank"], row["id"]), question, filters))
 
 
 async def facets(
@@ -209,19 +243,31 @@ async def facets(
     for row in sorted(rows, key=lambda row: (-row["documents"], row["value"] or "")):
         values = by.setdefault(row["facet"], {})
         if row["facet"] != "all" and row["value"] is not None and len(values) < VALUES:
-            name = _price_range(row["value"]) if row["facet"] == "price" else row["value"]
+            name = price_range(row["value"]) if row["facet"] == "price" else row["value"]
             values[name] = row["documents"]
     by.pop("all", None)
     return Facets(min(total, COUNTED), total <= COUNTED, by)
 
 
-def _asked(question: SearchQuery, filters: SearchFilters) -> Sequence[Any]:
-    return (
-        question.words,
-        list(question.beginnings),
-        list(question.unwanted),
-        *filters.values(),
+async def shown(
+    source: Connection | Database,
+    question: SearchQuery,
+    found: Sequence[tuple[int, int | None, float]],
+) -> list[Hit]:
+    """Documents found elsewhere, by page, record and rank: those that still exist, in that order."""
+    pages, records, ranks = zip(*found, strict=True) if found else ((), (), ())
+    rows = await source.fetch(
+        SHOW, *_question(question), list(pages), list(records), list(ranks), MARKS
     )
+    return [_hit(row) for row in rows]
+
+
+def _question(question: SearchQuery) -> Sequence[Any]:
+    return question.words, list(question.beginnings), list(question.unwanted)
+
+
+def _asked(question: SearchQuery, filters: SearchFilters) -> Sequence[Any]:
+    return (*_question(question), *filters.values())
 
 
 def _hit(row: Any) -> Hit:
@@ -230,7 +276,7 @@ def _hit(row: Any) -> Hit:
     return Hit(**values, fragments=tuple(found))
 
 
-def _price_range(value: str) -> str:
+def price_range(value: str) -> str:
     """`EUR 2` as `EUR 25 to 50`."""
     currency, _, number = value.rpartition(" ")
     at = int(number)
@@ -246,19 +292,23 @@ def _stamp(question: SearchQuery, filters: SearchFilters) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _sealed(row: Any, question: SearchQuery, filters: SearchFilters) -> str:
-    place = msgspec.json.encode([row["rank"], row["id"], _stamp(question, filters)])
-    return base64.urlsafe_b64encode(place).decode().rstrip("=")
+def sealed(place: ResultPosition, question: SearchQuery, filters: SearchFilters) -> str:
+    """The cursor of a place."""
+    raw = msgspec.json.encode(
+        [place.rank, place.last, place.answered_by, _stamp(question, filters)]
+    )
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def _opened(cursor: str, question: SearchQuery, filters: SearchFilters) -> tuple[float, int]:
+def opened(cursor: str, typed: str, filters: SearchFilters) -> ResultPosition:
+    """The place of a cursor; raises if it is not one of this query."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        rank, last, stamp = msgspec.json.decode(raw, type=tuple[float, int, str])
+        rank, last, who, stamp = msgspec.json.decode(raw, type=tuple[float, int, str, str])
     except (binascii.Error, msgspec.DecodeError, ValueError) as error:
         raise UsageError("Invalid cursor: use the one returned with the previous page.") from error
-    if stamp != _stamp(question, filters):
+    if stamp != _stamp(understand(typed), filters):
         raise UsageError("This cursor belongs to another query: start from the first page.")
     if not (0 <= last < 2**63 and 0 <= rank < 1e30):
         raise UsageError("Invalid cursor: use the one returned with the previous page.")
-    return rank, last
+    return ResultPosition(rank, last, who)

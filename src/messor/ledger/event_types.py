@@ -32,7 +32,14 @@ class _Group(NamedTuple):
 
 _OF_PAGE = ("url",)
 _GROUPS: Mapping[str, _Group] = {
-    "archive": _Group({"repaired": "damaged or missing archive data were repaired"}),
+    "archive": _Group(
+        {
+            "compacted": "small objects of the archive were put together",
+            "moved": "the archive was moved to an object store",
+            "repaired": "damaged or missing archive data were repaired",
+        },
+        ("compacted",),
+    ),
     "audit": _Group({"completed": "the requests of the last day were audited"}, ("completed",)),
     "candidate": _Group(
         {
@@ -92,6 +99,10 @@ _GROUPS: Mapping[str, _Group] = {
             "started": "somebody asked for an export",
             "finished": "an export's file is complete",
             "downloaded": "somebody downloaded an export's file",
+            "delivered": "a standing export's file was delivered to its place",
+            "standing_added": "somebody made a standing export",
+            "standing_switched": "a standing export was switched on or off",
+            "standing_removed": "a standing export was removed",
             "cancelled": "an export was cancelled",
         }
     ),

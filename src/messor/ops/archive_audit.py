@@ -10,13 +10,14 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from messor.archive import verification
 from messor.archive.snapshots import READER_VERSION
+from messor.archive.storage import ArchiveSource, archive_at
 from messor.archive.verification import Examined, SnapshotFinding, SnapshotFlaw
+from messor.extraction.enclosed_records import enclose
 from messor.extraction.reader_pool import ReaderPool
 from messor.extraction.reader_protocol import ReadRequest, UnreadableError
 from messor.store.database import Database
@@ -88,9 +89,11 @@ class ArchiveReport:
 class Verifier:
     """Compares snapshots with the archive, batch by batch."""
 
-    def __init__(self, database: Database, archive: Path, *, processes: int | None = None) -> None:
+    def __init__(
+        self, database: Database, archive: ArchiveSource, *, processes: int | None = None
+    ) -> None:
         self._database = database
-        self._archive = archive
+        self._archive = archive_at(archive)
         self._readers = ReaderPool(processes)
 
     async def close(self) -> None:
@@ -147,7 +150,7 @@ class Verifier:
     async def _text_matches(self, row: Any) -> bool | None:
         """None if the page cannot be parsed again."""
         order = ReadRequest(
-            folder=str(self._archive),
+            folder=str(self._archive.folder),
             segment=row["segment"],
             offset=row["segment_offset"],
             length=row["segment_length"],
@@ -157,7 +160,7 @@ class Verifier:
             reread=True,
         )
         try:
-            response = await self._readers.answer(order)
+            response = await self._readers.answer(await enclose(self._archive, order))
         except UnreadableError:
             return None
         hashes = response.content_hashes
@@ -167,7 +170,7 @@ class Verifier:
         return row["content_hash"] in ([hashes.text] if row["has_text"] else hashes.as_it_is)
 
 
-async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveReport:
+async def audit_sample(database: Database, archive: ArchiveSource, size: int) -> ArchiveReport:
     """Compare a random sample of snapshots with the archive."""
     report = ArchiveReport()
     rows = await verification.sample(database, size)
@@ -182,7 +185,7 @@ async def audit_sample(database: Database, archive: Path, size: int) -> ArchiveR
 
 async def walk(
     database: Database,
-    archive: Path,
+    archive: ArchiveSource,
     report: ArchiveReport,
     *,
     domain_id: UUID | None = None,

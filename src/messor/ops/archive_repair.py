@@ -11,14 +11,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, Self
 
 from messor.archive import records, snapshots, warc
 from messor.archive.records import DamagedRecordError
-from messor.archive.segments import Place, SegmentWriter
+from messor.archive.segments import Place
+from messor.archive.storage import Archive, ArchiveSource
 from messor.archive.verification import SnapshotFinding, SnapshotFlaw
-from messor.archive.writer import own_segments
+from messor.archive.writer import Writer, own_segments
 from messor.errors import NotFoundError
 from messor.frontier import control
 from messor.ledger.events import Event, record
@@ -68,9 +68,9 @@ class Repair:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._folder = settings.data_dir / "archive"
+        self._archive = Archive.of(settings)
         self._stack = AsyncExitStack()
-        self._writer: SegmentWriter | None = None
+        self._writer: Writer | None = None
         self.done: Counter[str] = Counter()
 
     async def __aenter__(self) -> Self:
@@ -122,14 +122,14 @@ class Repair:
         await writer.ready()
         async with self._database.transaction() as connection:
             written = await self._refer(connection, writer, ids)
-            await asyncio.to_thread(writer.sync)
+            await writer.commit_bytes()
         self.done["records_written"] += written
 
-    async def _opened(self) -> SegmentWriter:
+    async def _opened(self) -> Writer:
         """One writer for the whole repair, opened on demand."""
         if self._writer is None:
             segments = own_segments(
-                self._folder,
+                self._archive,
                 self._database,
                 "repair",
                 lease_seconds=self._settings.worker_lease,
@@ -139,11 +139,9 @@ class Repair:
             self._writer = writer
         return self._writer
 
-    async def _refer(
-        self, connection: Connection, writer: SegmentWriter, ids: Sequence[int]
-    ) -> int:
+    async def _refer(self, connection: Connection, writer: Writer, ids: Sequence[int]) -> int:
         rows = await connection.fetch(UNRECORDED, ids)
-        made = await asyncio.to_thread(lambda: [_reference(self._folder, row) for row in rows])
+        made = await asyncio.to_thread(lambda: [_reference(self._archive, row) for row in rows])
         places: dict[int, Place] = {
             row["id"]: writer.append(data)
             for row, data in zip(rows, made, strict=True)
@@ -165,11 +163,11 @@ class Repair:
         return len(places)
 
 
-def _reference(folder: Path, row: Any) -> bytes | None:
+def _reference(archive: ArchiveSource, row: Any) -> bytes | None:
     """A revisit record for a row; None if its bytes disappeared meanwhile."""
     try:
         place = row["name"], row["segment_offset"], row["segment_length"]
-        original = records.load(folder, *place)
+        original = records.load(archive, *place)
     except (OSError, DamagedRecordError, NotFoundError):
         return None
     url = parse(row["url"])

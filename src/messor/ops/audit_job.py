@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from messor.archive.storage import Archive
 from messor.jobs.handlers import LONG_SECONDS, Effects, Handlers, Result
 from messor.jobs.jobs import Job
 from messor.ledger.events import Event, record
@@ -42,7 +43,7 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
         order = msgspec.convert(job.payload, AuditRequest)
         async with turn:
             if order.since is None:
-                archive = settings.data_dir / "archive"
+                archive = Archive.of(settings)
                 records = await record_audit.audit(database, archive)
                 return partial(_store, "records.audited", "O-Quality", records.as_dict())
             requests = await politeness.audit(

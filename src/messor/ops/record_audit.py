@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from messor.archive.snapshot_content import read_body
+from messor.archive.storage import ArchiveSource
 from messor.content.evidence import NORMALISERS
 from messor.errors import MessorError
 from messor.ops import archive_audit
@@ -100,7 +100,7 @@ class RecordReport:
 
 async def audit(
     database: Database,
-    archive: Path,
+    archive: ArchiveSource,
     *,
     sample: int = SAMPLE,
     progress: Callable[[int], None] | None = None,
@@ -133,7 +133,7 @@ async def audit(
 
 
 async def _proofs(
-    database: Database, archive: Path, records: int, sample: int
+    database: Database, archive: ArchiveSource, records: int, sample: int
 ) -> tuple[list[str], int]:
     """Compare a sample of records with the archive: flaws, and how many were checked."""
     installed_parsers()  # importing them registers the normalisers
@@ -145,7 +145,7 @@ async def _proofs(
     return faults, len(rows)
 
 
-def _unproven(archive: Path, row: Any) -> list[str]:
+def _unproven(archive: ArchiveSource, row: Any) -> list[str]:
     """What the archive does not prove of a record."""
     name = f"record {row['id']}"
     try:

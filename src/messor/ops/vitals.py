@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from messor.errors import UnavailableError
 from messor.fetch.proxies import registry
 from messor.frontier import control
+from messor.insight.search_server import indexes
+from messor.insight.search_server.indexes import IndexStatus
 from messor.jobs import jobs, queries
 from messor.ledger import alarms
 from messor.ledger.alarms import Alarm, AlarmBoard
@@ -40,6 +42,7 @@ class Vitals:
     alarms: list[Alarm]
     proxies_active: int
     proxies_failing: int  # last use failed, disabled or not
+    search_indexes: list[IndexStatus]  # at a search server; none: PostgreSQL answers searches
 
 
 async def readiness(database: Database) -> list[VitalCheck]:
@@ -72,6 +75,7 @@ async def vitals(database: Database, board: AlarmBoard | None = None) -> Vitals:
         await alarms.standing(database, board),
         proxies.active,
         proxies.failing,
+        await indexes.statuses(database),
     )
 
 

@@ -7,7 +7,6 @@ decides.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -117,20 +116,17 @@ async def of_domain(
 ) -> list[Host]:
     """A domain's hosts, the main one first, each with its latest friction."""
     rows = await database.fetch(HOSTS, domain_id, None, limit)
-    return await _hosts(database, rows, default_delay)
-
-
-async def find(database: Database, name: str, default_delay: float) -> Host | None:
-    found = await _hosts(database, await database.fetch(HOSTS, None, name, 1), default_delay)
-    return found[0] if found else None
-
-
-async def _hosts(database: Database, rows: Sequence[Any], default_delay: float) -> list[Host]:
     friction: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in await database.fetch(FRICTION, [row["id"] for row in rows], RECENT):
         signal = dict(row)
         friction[signal.pop("host_id")].append(signal)
     return [_host(row, default_delay, friction[row["id"]]) for row in rows]
+
+
+async def find(database: Database, name: str, default_delay: float) -> Host | None:
+    """A host by its name, without its friction signals."""
+    rows = await database.fetch(HOSTS, None, name, 1)
+    return _host(rows[0], default_delay, []) if rows else None
 
 
 def _host(row: Any, default_delay: float, friction: list[dict[str, Any]]) -> Host:

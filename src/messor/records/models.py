@@ -176,6 +176,11 @@ class ProductImageTable(Base):
         index("product_images_page", "page_id"),
         index("product_images_fetched", "image_page_id", "image_page_id IS NOT NULL"),
         index("product_images_waiting", "id", "image_page_id IS NULL"),
+        index(
+            "product_images_segment",
+            "split_part(image_path, '@', 1)",
+            "image_path IS NOT NULL",
+        ),
     )
 
     id: Mapped[bigint_key]

@@ -17,6 +17,7 @@ from messor.governance import (
 from messor.governance.notices import Notices
 from messor.insight import classes, scoring
 from messor.insight.search_index import index_waiting
+from messor.insight.search_server import jobs as search_jobs
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.mail import outbox
@@ -33,6 +34,7 @@ from messor.schedule.orchestrators import (
 from messor.schedule.parsers import PARSERS
 from messor.schedule.refresh import REFRESH
 from messor.schedule.robots import ROBOTS
+from messor.schedule.standing_exports import EXPORTS
 from messor.schedule.sweeper import retention_months, sweeper
 from messor.scout import expansion, judge_pending, serps, tiers, track
 from messor.settings import Settings
@@ -40,6 +42,8 @@ from messor.store.database import Connection
 from messor.verticals import verticals
 
 AUDIT_JOB = "audit"
+ARCHIVE_JOB = "archive"
+ARCHIVE_WINDOW = timedelta(hours=12)
 AUDITED = timedelta(days=1)
 AUDIT_WINDOW = timedelta(hours=12)
 DOMAINS_PER_STEP = 200
@@ -64,12 +68,16 @@ VERTICALS = "SELECT name FROM messor.verticals ORDER BY name OFFSET $1 LIMIT 1"
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of an installation."""
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
-    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS]
+    known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known.append(noticing(settings))
+    if settings.archive_url:
+        known.append(ARCHIVE)
     if settings.image_domains:
         known.append(imaging(settings))
     if settings.search_engines:
         known.append(SERP)
+    if settings.search_server_url:
+        known.append(SEARCH)
     return Registry(*known)
 
 
@@ -90,6 +98,16 @@ def _audit(subject: str, key: str) -> Step:
         return StepResult({"audits_asked_for": len(await jobs.enqueue(connection, [job]))})
 
     return step
+
+
+async def _tidy_archive(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because it moves gigabytes: one an hour."""
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    key = f"{ARCHIVE_JOB}:{now:%Y-%m-%d-%H}"
+    job = NewJob(
+        ARCHIVE_JOB, key, "archive", payload={}, priority=8, window_ends_at=now + ARCHIVE_WINDOW
+    )
+    return StepResult({"archive_jobs": len(await jobs.enqueue(connection, [job]))})
 
 
 async def _follow_domains(connection: Connection, place: RunPosition) -> StepResult:
@@ -182,6 +200,10 @@ async def _track_keywords(connection: Connection, place: RunPosition) -> StepRes
     return StepResult({"snapshots_asked_for": requested}, following)
 
 
+async def _send_to_search_server(connection: Connection, _: RunPosition) -> StepResult:
+    return StepResult({"sendings_asked_for": await search_jobs.ask_to_send(connection)})
+
+
 def noticing(settings: Settings) -> Orchestrator:
     """The orchestrator that writes to submitters, with the mail server of the settings."""
     told = Notices.of(settings)
@@ -229,6 +251,12 @@ AUDIT = Orchestrator(
     "20 3 * * *",
     _audit("log", "audit"),
 )
+ARCHIVE = Orchestrator(
+    "O-Archive",
+    "compacts the objects of the archive, and deletes what nothing names any more, by a job",
+    "25 * * * *",
+    _tidy_archive,
+)
 QUALITY = Orchestrator(
     "O-Quality",
     "audits all records: completeness, evidence, duplicate products, current prices",
@@ -246,6 +274,12 @@ INDEX = Orchestrator(
     "adds newly extracted pages and records to the search index",
     "* * * * *",
     repeated("pages_indexed", index_waiting, 200),
+)
+SEARCH = Orchestrator(
+    "O-Search",
+    "sends what is new in the search index to the search server",
+    "* * * * *",
+    _send_to_search_server,
 )
 ROLLUP = Orchestrator(
     "O-Rollup", "counts requests by minute and by day, for charts", "* * * * *", _roll_up

@@ -12,8 +12,8 @@ from messor.exports.nouns import NOUNS
 ColumnName = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$")]
 
 
-class ExportIn(BaseModel):
-    """What to export."""
+class ExportBody(BaseModel):
+    """What of a list to export."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -28,9 +28,25 @@ class ExportIn(BaseModel):
         default_factory=list, max_length=100, description="Columns in their order; empty: all"
     )
     bom: bool = Field(default=False, description="Begin a CSV file with a byte order mark")
+
+
+class ExportIn(ExportBody):
+    """What to export."""
+
     since: str | None = Field(
         default=None,
         max_length=60,
         pattern=r"^[0-9A-Za-z:.+-]+$",
         description="Only what changed since an export (its id) or a time (ISO 8601, or 7d)",
+    )
+
+
+class StandingExportIn(ExportBody):
+    """What to export again and again."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Its name and folder")
+    cadence: str = Field(max_length=200, description="Cron fields in UTC, or @every 6h")
+    place: str = Field(max_length=60, description="A place of MESSOR_EXPORT_PLACES")
+    is_incremental: bool = Field(
+        default=False, description="Only what changed since the last that was delivered"
     )

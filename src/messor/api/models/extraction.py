@@ -59,6 +59,8 @@ class FoundOut(Out):
     items: list[HitOut]
     next: str | None = Field(description="Cursor of the next page; null at the end")
     facets: FacetsOut | None
+    answered_by: str = Field(description="postgresql, or search server")
+    notice: str | None = Field(description="Why PostgreSQL answered in place of the search server")
 
 
 class ParserOut(Out):

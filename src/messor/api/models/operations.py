@@ -225,6 +225,32 @@ class AlarmOut(Out):
     raised_at: datetime
 
 
+class SearchIndexOut(Out):
+    """An index at the search server."""
+
+    name: str
+    state: Literal["filling", "live"]
+    waiting: int = Field(description="Documents noted and not sent; at most 1,000,001 are counted")
+    refused: int = Field(description="Documents that the server did not take")
+    last_refusal: str | None
+    trouble: str | None = Field(description="Why nothing could be sent; null if it could")
+    started_at: datetime
+    live_at: datetime | None
+    sent_at: datetime | None
+
+
+class SearchIndexesOut(Out):
+    """The indexes at the search server."""
+
+    items: list[SearchIndexOut]
+
+
+class SearchJobOut(Out):
+    """A job about the index."""
+
+    job_id: UUID | None = Field(description="Null if one is asked for already")
+
+
 class VitalsOut(Out):
     """A status summary."""
 
@@ -236,6 +262,7 @@ class VitalsOut(Out):
     alarms: list[AlarmOut]
     proxies_active: int
     proxies_failing: int
+    search_indexes: list[SearchIndexOut]
 
 
 EventType = Annotated[str, Field(pattern=r"^[a-z_]{1,40}\.[a-z_]{1,60}$")]

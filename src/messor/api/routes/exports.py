@@ -80,7 +80,7 @@ async def download_export(
     return FileResponse(
         path,
         media_type=format_of(found.format).media_type,
-        filename=f"{found.noun}{path.suffix}",
+        filename=requests.download_name(found),
         headers={"ETag": f'"{found.file_hash}"', "Cache-Control": "private, no-cache"},
     )
 

@@ -16,6 +16,7 @@ from messor.api.models.crawl import DiffOut
 from messor.archive import queries as snapshots
 from messor.archive import snapshot_content as archive
 from messor.archive.queries import SNAPSHOTS, KeptSnapshot, SnapshotFilter
+from messor.archive.storage import Archive
 from messor.errors import UsageError
 from messor.fetch.queries import FETCHES, FetchFilter, LoggedFetch
 from messor.frontier import page_queries
@@ -99,7 +100,7 @@ async def show_markdown(snapshot_id: BigId, database: DatabaseDep) -> Response:
 async def download_html(snapshot_id: BigId, database: DatabaseDep, context: ContextDep) -> Response:
     """Get the original bytes of a snapshot."""
     name, offset, length = await archive.record_place(database, snapshot_id)
-    folder = context.settings.data_dir / "archive"
+    folder = Archive.of(context.settings)
     body = await asyncio.to_thread(archive.read_body, folder, name, offset, length)
     # The file name contains nothing from the site.
     disposition = f'attachment; filename="snapshot-{snapshot_id}.html"'

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
-from messor.api.context import DatabaseDep
+from messor.api.context import DatabaseDep, FullTextDep
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import Cursor, ListRequest, list_request
 from messor.api.models.base import NO_NUL, BigId
@@ -54,7 +54,7 @@ async def list_products(
 @needs(Act.READ)
 async def search_products(
     q: Question,
-    database: DatabaseDep,
+    full_text: FullTextDep,
     *,
     domain: DomainFilter = None,
     brand: Words = None,
@@ -80,7 +80,7 @@ async def search_products(
         currency,
         exact(min_rating),
     )
-    return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+    return await answer(full_text, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 
 
 @router.get("/{product_id}")

@@ -8,15 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from messor.access.roles import Act
-from messor.api.context import DatabaseDep
+from messor.api.context import FullTextDep
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import Cursor
 from messor.api.models.base import NO_NUL
 from messor.api.models.extraction import FacetsOut, FoundOut, HitOut
 from messor.api.routes.domains import name_of
-from messor.insight import search as searching
+from messor.insight.full_text import FullText
 from messor.insight.search import MOST, SearchFilters
-from messor.store.database import Database
 
 router = APIRouter(prefix="/search", tags=["search"], route_class=GatedRoute)
 
@@ -39,7 +38,7 @@ Amount = Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False)]
 @needs(Act.READ)
 async def search(
     q: Question,
-    database: DatabaseDep,
+    full_text: FullTextDep,
     *,
     kind: Several = None,
     domain: Several = None,
@@ -66,11 +65,11 @@ async def search(
         currency,
         exact(min_rating),
     )
-    return await answer(database, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+    return await answer(full_text, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 
 
 async def answer(
-    database: Database,
+    full_text: FullText,
     question: str,
     filters: SearchFilters,
     *,
@@ -79,11 +78,13 @@ async def answer(
     limit: int,
 ) -> FoundOut:
     """One page of search results."""
-    found = await searching.search(database, question, filters, after=cursor, limit=limit)
-    counted = await searching.facets(database, question, filters) if with_facets else None
+    found = await full_text.search(question, filters, after=cursor, limit=limit)
+    counted = await full_text.facets(question, filters) if with_facets else None
     return FoundOut(
         items=[HitOut.model_validate(hit) for hit in found.hits],
         next=found.next,
+        answered_by=found.answered_by,
+        notice=found.notice,
         facets=None if counted is None else FacetsOut.model_validate(counted),
     )
 

@@ -11,12 +11,16 @@ from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.console.views.batches import as_uuid
-from messor.errors import MessorError, UsageError
+from messor.errors import ConflictError, MessorError, UsageError
 from messor.exports import queries, requests
 from messor.exports.formats import FORMATS, format_of
 from messor.exports.nouns import NOUNS, Noun, noun_of
+from messor.exports.places import Places
 from messor.exports.queries import EXPORTS, Export
 from messor.exports.requests import NewExport
+from messor.schedule import standing_exports
+from messor.schedule.standing_exports import NewStandingExport
+from messor.schedule.standing_queries import STANDING_EXPORTS
 
 
 def _visible(call: ConsoleRequest) -> str | None:
@@ -85,7 +89,7 @@ async def download(call: ConsoleRequest) -> Response:
     return FileResponse(
         path,
         media_type=format_of(found.format).media_type,
-        filename=f"{found.noun}{path.suffix}",
+        filename=requests.download_name(found),
         headers={"ETag": f'"{found.file_hash}"'},
     )
 
@@ -102,7 +106,70 @@ async def _found(call: ConsoleRequest, connection: Any) -> Export:
     return await queries.get(connection, export_id, of=_visible(call))
 
 
+async def show_standing(call: ConsoleRequest) -> Response:
+    return await _standing(call)
+
+
+async def _standing(
+    call: ConsoleRequest, *, wrong: str | None = None, status: int = 200
+) -> Response:
+    listed = await list_of(
+        call, STANDING_EXPORTS, "/exports/standing", choices={"noun": tuple(NOUNS)}
+    )
+    return await call.page(
+        "exports/standing.html", listed=listed, nouns=tuple(NOUNS), formats=tuple(FORMATS), wrong=wrong,
+        places=sorted(call.context.settings.export_places), form=call.form, status=status,
+        names=await call.names({row.created_by for row in listed.items}),
+    )  # fmt: skip
+
+
+async def add_standing(call: ConsoleRequest) -> Response:
+    form = call.form
+    wanted = NewStandingExport(
+        form.text("name"), form.text("what"), form.text("format"), form.text("cadence"),
+        form.text("place"), typed_filters(form.text("filters")),
+        is_incremental=form.is_on("incremental"),
+    )  # fmt: skip
+    places = Places.of_settings(call.context.settings)
+    try:
+        async with call.context.database.transaction() as connection:
+            made = await standing_exports.add(
+                connection, wanted, places, actor=call.actor, may_audit=call.may(Act.AUDIT_READ)
+            )
+    except (UsageError, ConflictError) as error:
+        return await _standing(call, wrong=str(error), status=422)
+    return call.go("/exports/standing", f"{made.name} will be made on its schedule.")
+
+
+def typed_filters(text: str) -> dict[str, str]:
+    """Filters typed as name=value, one per line."""
+    found = {}
+    for line in text.splitlines():
+        name, sign, value = line.partition("=")
+        if line.strip() and not sign:
+            raise UsageError(f"{line[:60]!r} is not a filter such as domain=shop.example.")
+        if sign:
+            found[name.strip()] = value.strip()
+    return found
+
+
+async def change_standing(call: ConsoleRequest) -> Response:
+    """Switch on or off, or remove."""
+    name, act = call.part("name"), call.form.text("act")
+    async with call.context.database.transaction() as connection:
+        if act == "remove":
+            await standing_exports.remove(connection, name, actor=call.actor)
+            return call.go("/exports/standing", f"{name} was removed.")
+        if act not in ("on", "off"):
+            raise UsageError("The action must be on, off or remove.")
+        await standing_exports.switch(connection, name, on=act == "on", actor=call.actor)
+    return call.go("/exports/standing", f"{name} is switched {act}.")
+
+
 SCREENS = (
+    get("/exports/standing", Act.DATA_EXPORT, show_standing),
+    post("/exports/standing", Act.SCHEDULE_CONTROL, add_standing),
+    post("/exports/standing/{name}", Act.SCHEDULE_CONTROL, change_standing),
     get("/exports", Act.DATA_EXPORT, show_all),
     get("/exports/new", Act.DATA_EXPORT, show_form),
     post("/exports", Act.DATA_EXPORT, start),

@@ -10,6 +10,7 @@ from uuid import UUID
 from starlette.responses import Response
 
 from messor.access.roles import Act
+from messor.archive.storage import Archive
 from messor.console import charts
 from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
@@ -80,7 +81,7 @@ async def show_trial(call: ConsoleRequest) -> Response:
 async def show_repairs(call: ConsoleRequest) -> Response:
     """Proposed locations of values lost on a domain's pages; nothing is applied."""
     domain = await domains.get(call.context.database, call.part("name"))
-    archive = call.context.settings.data_dir / "archive"
+    archive = Archive.of(call.context.settings)
     found = await repair.propose_repairs(call.context.database, archive, domain.id)
     return await call.page("parsers/repairs.html", domain=domain.domain, proposals=found)
 

@@ -15,7 +15,6 @@ from messor.console.addresses import with_query
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get
 from messor.errors import UsageError
-from messor.insight import search
 from messor.insight.search import Facets, Hit, SearchFilters, SearchResults
 from messor.registry.domains import Submission
 
@@ -51,10 +50,9 @@ async def show(call: ConsoleRequest) -> Response:
         try:
             filters = _filters(given)
             after = call.query("cursor") or None
-            found = await search.search(
-                call.context.database, typed, filters, after=after, limit=PER_PAGE
-            )
-            counted = await search.facets(call.context.database, typed, filters)
+            full_text = call.context.full_text
+            found = await full_text.search(typed, filters, after=after, limit=PER_PAGE)
+            counted = await full_text.facets(typed, filters)
         except UsageError as error:
             wrong = str(error)
 
@@ -73,6 +71,8 @@ async def show(call: ConsoleRequest) -> Response:
         first=link() if call.query("cursor") else None,
         link=link,
         wrong=wrong,
+        notice=found.notice,
+        has_server=call.context.settings.search_server_url is not None,
     )
 
 

@@ -166,7 +166,7 @@ def choose_blocks(found: Outline, memory: Memory) -> list[int]:
     if len(found.layout.blocks.texts) < _FEW or (found.is_plain_article and found.is_whole):
         return found.ruled
     lexicon = Lexicon.of(memory)
-    columns = read_columns(found.layout, found.weights, found.facts, lexicon)
+    columns = read_columns(found.layout, found.weights, found.facts, lexicon, memory)
     return choose_from(found, likelihoods(columns))
 
 

@@ -7,15 +7,19 @@ at once. Features of boxes are computed once per box.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, compress
+from itertools import accumulate
+from operator import floordiv, mul, sub
+from typing import NamedTuple
 
 from messor.content.main import hints
-from messor.content.main.blocks import Blocks, Layout
+from messor.content.main.blocks import MAX_BLOCKS, Blocks, Layout
 from messor.content.main.lexicon import MAX_HEADING, MAX_SHORT, UNKNOWN, Lexicon
 from messor.content.main.weigh import Weights
+from messor.content.memory import Memory
 
 BINS = 16
 _KIND = {
@@ -40,7 +44,18 @@ _BOX = (
     *(f"{name}_{level}" for level in (1, 2, 3) for name in _GROUP),
     "depth", "repeats",
 )  # fmt: skip
-_PLACES = [bytes((value,)) for value in range(BINS)]
+_BYTES = [bytes((value,)) for value in range(256)]
+# By a byte: its halves; itself, bounded.
+_HIGH = bytes(value >> 4 for value in range(256))
+_LOW = bytes(value & 15 for value in range(256))
+_AT_MOST_7 = bytes(min(value, 7) for value in range(256))
+_AT_MOST_10 = bytes(min(value, 10) for value in range(256))
+_AT_MOST_12 = bytes(min(value, 12) for value in range(256))
+# By a number of blocks: its order of magnitude, and what that says of a block's place.
+_LENGTHS = bytes(min(value.bit_length(), 10) for value in range(MAX_BLOCKS + 2))
+_LENGTHS_TO_12 = bytes(min(value.bit_length(), 12) for value in range(MAX_BLOCKS + 2))
+_TITLED = bytes(1 + min(value, 9) for value in _LENGTHS)
+_UNTITLED = bytes(11 + min(value.bit_length() // 2, 4) for value in range(MAX_BLOCKS + 2))
 _NEUTRAL = 7  # a class name that says nothing
 
 
@@ -59,44 +74,67 @@ class Facts:
 Columns = dict[str, bytes]
 
 
-def read_columns(layout: Layout, weights: Weights, facts: Facts, lexicon: Lexicon) -> Columns:
+def read_columns(
+    layout: Layout,
+    weights: Weights,
+    facts: Facts,
+    lexicon: Lexicon,
+    memory: Memory | None = None,
+) -> Columns:
     """Return the features of all blocks of a page that has any."""
-    columns = _own(layout.blocks, weights)
+    blocks = layout.blocks
+    sums = Sums([0, *accumulate(blocks.sizes)], [0, *accumulate(blocks.linked)], weights.sums)
+    columns = _own(blocks, weights)
     columns |= _neighbours(columns)
-    columns |= _places(layout.blocks, facts.headline)
+    columns |= _places(sums.sizes, facts.headline)
     columns |= _rules(layout, weights, facts)
-    columns |= _windows(layout.blocks, weights)
-    columns |= _words(layout.blocks, lexicon)
-    columns |= _around(layout, weights, lexicon)
+    columns |= _windows(sums)
+    columns |= _words(blocks, lexicon)
+    columns |= _around(layout, sums, lexicon, memory or Memory())
     return columns
+
+
+class Sums(NamedTuple):
+    """Characters of the blocks before each, and of all."""
+
+    sizes: list[int]
+    linked: list[int]
+    running: list[int]
 
 
 def _own(blocks: Blocks, weights: Weights) -> Columns:
     return {
-        "kind": bytes([_KIND[kind] for kind in blocks.kinds]),
-        "size": bytes([min(size.bit_length(), 12) for size in blocks.sizes]),
+        "kind": bytes(map(_KIND.__getitem__, blocks.kinds)),
+        "size": _lengths(blocks.sizes),
         "linked": bytes(
             [
                 linked * 8 // size if linked else 0
                 for linked, size in zip(blocks.linked, blocks.sizes, strict=True)
             ]
         ),
-        "running": bytes([1 if running else 0 for running in weights.running]),
+        "running": bytes(map(bool, weights.running)),
         "ends": bytes([text[-1] in _ENDS for text in blocks.texts]),
         "again": _again(blocks.texts),
     }
 
 
+def _lengths(sizes: Iterable[int]) -> bytes:
+    """Return the binary orders of magnitude of sizes, at most 12."""
+    return bytes(map(int.bit_length, sizes)).translate(_AT_MOST_12)
+
+
 def _again(texts: Sequence[str]) -> bytes:
     """Tell which texts come again, and which stood further up already."""
     counts = Counter(texts)
-    if len(counts) == len(texts):
-        return bytes(len(texts))
-    seen: set[str] = set()
     found = bytearray(len(texts))
-    for place, text in enumerate(texts):
-        if counts[text] > 1:
-            found[place] = (2 if text in seen else 1) + (2 if counts[text] > 3 else 0)
+    if len(counts) < len(texts):
+        again = {
+            text: (1, 2) if count < 4 else (3, 4) for text, count in counts.items() if count > 1
+        }
+        seen: set[str] = set()
+        for place in [place for place, text in enumerate(texts) if text in again]:
+            text = texts[place]
+            found[place] = again[text][text in seen]
             seen.add(text)
     return bytes(found)
 
@@ -109,25 +147,23 @@ def _neighbours(columns: Columns) -> Columns:
     return found
 
 
-def _places(blocks: Blocks, headline: int | None) -> Columns:
-    count = len(blocks.texts)
-    places = range(count)
-    total = sum(blocks.sizes) + 1
-    lengths = [min(place.bit_length(), 10) for place in range(count + 1)]
-    if headline is None:
-        after = bytes([11 + min(place.bit_length() // 2, 4) for place in places])
-    else:
-        after = bytes(headline) + bytes(
-            [1 + min(place, 9) for place in lengths[: count - headline]]
-        )
+def _places(sizes: list[int], headline: int | None) -> Columns:
+    count = len(sizes) - 1
+    after = _UNTITLED if headline is None else bytes(headline) + _TITLED
     return {
-        "order": bytes([place * 16 // count for place in places]),
-        "read": bytes([size * 16 // total for size in accumulate(blocks.sizes)]),
-        "headline": after,
-        "first": bytes(lengths[:count]),
-        "last": bytes(lengths[:0:-1]),
-        "length": bytes([min(count.bit_length(), 12)]) * count,
+        "order": _steps(range(count + 1), count),
+        "read": _steps(sizes, sizes[-1] + 1)[1:],
+        "headline": after[:count],
+        "first": _LENGTHS[:count],
+        "last": _LENGTHS[count:0:-1],
+        "length": _LENGTHS_TO_12[count : count + 1] * count,
     }
+
+
+def _steps(rising: Sequence[int], total: int) -> bytes:
+    """Return in which sixteenth of the total each of some rising values below it lies."""
+    ends = [bisect_left(rising, -(-step * total // BINS)) for step in range(1, BINS + 1)]
+    return b"".join(map(mul, _BYTES, map(sub, ends, [0, *ends])))
 
 
 def _rules(layout: Layout, weights: Weights, facts: Facts) -> Columns:
@@ -157,153 +193,186 @@ def _rules(layout: Layout, weights: Weights, facts: Facts) -> Columns:
     }
 
 
-def _windows(blocks: Blocks, weights: Weights) -> Columns:
+def _windows(sums: Sums) -> Columns:
     """Shares of linked and of running text among a block and its neighbours."""
-    count = len(blocks.texts)
-    rows = bytearray()
-    sizes = [0, *accumulate(blocks.sizes)]
-    linked = [0, *accumulate(blocks.linked)]
-    running = weights.sums
-    for place in range(count):
-        start = place - _REACH if place > _REACH else 0
-        end = place + _REACH + 1
-        end = min(end, count)
-        size = sizes[end] - sizes[start]
-        rows.append((linked[end] - linked[start]) * 8 // size)
-        rows.append((running[end] - running[start]) * 8 // size)
-        rows.append(min((size // (end - start)).bit_length(), 12))
+    count = len(sums.sizes) - 1
+    sizes, counts = _within_reach(sums.sizes), _within_reach(range(count + 1))
     return {
-        "near_linked": bytes(rows[::3]),
-        "near_running": bytes(rows[1::3]),
-        "near_mean": bytes(rows[2::3]),
+        "near_linked": bytes(map(floordiv, _within_reach(sums.linked, 8), sizes)),
+        "near_running": bytes(map(floordiv, _within_reach(sums.running, 8), sizes)),
+        "near_mean": _lengths(map(floordiv, sizes, counts)),
     }
+
+
+def _within_reach(sums: Sequence[int], times: int = 1) -> list[int]:
+    """Return the sums over each block and its neighbours, times a factor."""
+    count = len(sums) - 1
+    until = [*sums[_REACH + 1 :], *[sums[-1]] * _REACH]
+    since = [*[0] * _REACH, *sums]
+    pairs = zip(until[:count], since, strict=False)
+    return [(end - start) * times for end, start in pairs]
 
 
 def _words(blocks: Blocks, lexicon: Lexicon) -> Columns:
     """Scores of the words of short blocks, and of the heading above each block."""
     texts, short, heading = blocks.texts, lexicon.short, lexicon.headings
-    values = [
-        short[text] if size <= MAX_SHORT else UNKNOWN
-        for text, size in zip(texts, blocks.sizes, strict=True)
-    ]
-    above: list[int] = []
+    values = bytes(
+        [
+            short[text] if size <= MAX_SHORT else UNKNOWN
+            for text, size in zip(texts, blocks.sizes, strict=True)
+        ]
+    )
+    above = b""
     last = UNKNOWN
-    for kind, text in zip(blocks.kinds, texts, strict=True):
+    for place, kind in enumerate(blocks.kinds):
         if kind in _HEADINGS:
-            last = heading[text[:MAX_HEADING]]
-        above.append(last)
+            above += _BYTES[last] * (place - len(above))
+            last = heading[texts[place][:MAX_HEADING]]
+    above += _BYTES[last] * (len(texts) - len(above))
     return {
-        "short_mean": bytes([value >> 4 for value in values]),
-        "short_min": bytes([value & 15 for value in values]),
-        "heading_mean": bytes([value >> 4 for value in above]),
-        "heading_min": bytes([value & 15 for value in above]),
+        "short_mean": values.translate(_HIGH),
+        "short_min": values.translate(_LOW),
+        "heading_mean": above.translate(_HIGH),
+        "heading_min": above.translate(_LOW),
     }
 
 
-def _around(layout: Layout, weights: Weights, lexicon: Lexicon) -> Columns:
+def _around(layout: Layout, sums: Sums, lexicon: Lexicon, memory: Memory) -> Columns:
     """Features of the boxes around each block."""
-    around = _Around(layout, weights, lexicon)
-    rows = b"".join([around.rows[box] or around.row(box) for box in layout.blocks.boxes])
+    boxes, own = layout.boxes, layout.blocks.boxes
+    around = _Around(layout, sums, lexicon, memory)
+    # Boxes that hold one block are alike if parent, tag, name and hints are the same.
+    kinds = zip(
+        map(around.wide.get, own),
+        map(boxes.parents.__getitem__, own),
+        map(boxes.tags.__getitem__, own),
+        map(boxes.names.get, own),
+        map(boxes.hints.get, own),
+        strict=True,
+    )
+    rows = b"".join(map(around.__getitem__, kinds))
     width = len(_BOX)
     return {name: rows[number::width] for number, name in enumerate(_BOX)}
 
 
-class _Around:
-    """Boxes described by what they inherit, and by three groups, each larger than the one before."""
+# The box itself if it holds several blocks; its parent, tag, name and hints.
+_Kind = tuple[int | None, int, str, str | None, int | None]
+# Hints, most repeats; nearest, least, greatest and summed score of class names.
+_State = tuple[int, int, int, int, int, int]
 
-    def __init__(self, layout: Layout, weights: Weights, lexicon: Lexicon) -> None:
-        self._boxes = layout.boxes
-        count = len(self._boxes.tags)
-        self._sizes = [0, *accumulate(layout.blocks.sizes)]
-        self._linked = [0, *accumulate(layout.blocks.linked)]
-        self._running = weights.sums
-        self._larger = [0] * count
-        self._repeats = [0] * count
-        self._depths = [0] * count
-        # Hints, most repeats; nearest, least, greatest and summed score of class names.
-        self._inherited = [(0, 0, _NEUTRAL, _NEUTRAL, _NEUTRAL, 0)] * count
+
+class _Around(dict[_Kind, bytes]):
+    """The rows of kinds of boxes: the features, in the order of their names, that boxes of a kind
+    inherit, and those of three groups around them, each larger than the one before.
+    """
+
+    def __init__(self, layout: Layout, sums: Sums, lexicon: Lexicon, memory: Memory) -> None:
+        super().__init__()
+        boxes = self._boxes = layout.boxes
+        self._sums = sums
+        self._classes = lexicon.classes
+        self._counts = list(map(sub, boxes.ends, boxes.starts))
+        self.wide = {0: 0} | {box: box for box, count in enumerate(self._counts) if count > 1}
+        siblings = Counter(zip(boxes.parents, boxes.tags, strict=True))
+        self._repeats = {kind: count for kind, count in siblings.items() if count > 2}
+        # Of boxes that others are in: the nearest box around with more blocks, depth, state.
+        self._inherited: dict[int, tuple[int, int, _State]] = {
+            0: (0, 0, (0, 0, _NEUTRAL, _NEUTRAL, _NEUTRAL, 0))
+        }
         self._groups: dict[int, bytes] = {}
-        self._tails: dict[tuple[int, ...], bytes] = {}
-        self.rows: list[bytes] = [b""] * count
-        self._inherit(lexicon)
+        self._tails = memory.memo(_tail)
+        self._inherit()
 
-    def _inherit(self, lexicon: Lexicon) -> None:
-        boxes = self._boxes
-        tags, parents, starts, ends = boxes.tags, boxes.parents, boxes.starts, boxes.ends
-        siblings = Counter(zip(parents, tags, strict=True))
-        larger, repeats, depths = self._larger, self._repeats, self._depths
-        inherited, names, found, classes = (
-            self._inherited, boxes.names, boxes.hints, lexicon.classes,
+    def _inherit(self) -> None:
+        boxes, counts, inherited, changed = (
+            self._boxes,
+            self._counts,
+            self._inherited,
+            self._changed,
+        )
+        tags, parents, repeats = boxes.tags, boxes.parents, self._repeats
+        for box in sorted(set(parents).union(self.wide)):
+            if box > 0 and counts[box]:
+                parent = parents[box]
+                larger, depth, state = inherited[parent]
+                if counts[parent] > counts[box]:
+                    larger = parent
+                if box in boxes.names or box in boxes.hints or (parent, tags[box]) in repeats:
+                    state = changed(
+                        state, parent, tags[box], boxes.names.get(box), boxes.hints.get(box)
+                    )
+                inherited[box] = larger, depth + 1, state
+
+    def _changed(
+        self, state: _State, parent: int, tag: str, name: str | None, hints: int | None
+    ) -> _State:
+        """Return the state of a box: its parent's, changed by what is its own."""
+        found, most, near, least, greatest, summed = state
+        repeats = self._repeats.get((parent, tag), 0)
+        if name is not None and (value := self._classes[name]) != UNKNOWN:
+            near = value >> 8
+            least, greatest = min(least, value >> 4 & 15), max(greatest, value & 15)
+            summed += near - _NEUTRAL
+        elif repeats <= most and not hints:
+            return state
+        return (
+            found | hints if hints else found,
+            max(most, repeats), near, least, greatest, summed,
         )  # fmt: skip
-        counts = [end - start for start, end in zip(starts, ends, strict=True)]
-        for box in compress(range(1, len(tags)), counts[1:]):
-            parent = parents[box]
-            larger[box] = parent if counts[parent] > counts[box] else larger[parent]
-            depths[box] = depths[parent] + 1
-            state = inherited[parent]
-            own = siblings[parent, tags[box]]
-            if own > 2:
-                repeats[box] = own
-                if own > state[1]:
-                    state = (state[0], own, *state[2:])
-            if box in found:
-                state = (state[0] | found[box], *state[1:])
-            if box in names and (value := classes[names[box]]) != UNKNOWN:
-                near, least, greatest = value >> 8, value >> 4 & 15, value & 15
-                state = (
-                    state[0],
-                    state[1],
-                    near,
-                    min(state[3], least),
-                    max(state[4], greatest),
-                    state[5] + near - _NEUTRAL,
-                )
-            inherited[box] = state
 
-    def row(self, box: int) -> bytes:
-        """Return the features of a box as bytes, in the order of their names."""
-        boxes, larger, groups = self._boxes, self._larger, self._groups
-        first = box if boxes.ends[box] - boxes.starts[box] > 1 else larger[box]
-        second = larger[first]
-        third = larger[second]
-        state = self._inherited[box]
-        row = self.rows[box] = (
-            (self._tails.get(state) or self._tail(state))
+    def __missing__(self, kind: _Kind) -> bytes:
+        box, parent, tag, name, hints = kind
+        inherited, groups = self._inherited, self._groups
+        if box is None:
+            larger, depth, state = inherited[parent]
+            first = parent if self._counts[parent] > 1 else larger
+            state = self._changed(state, parent, tag, name, hints)
+            depth += 1
+        else:
+            first, (_, depth, state) = box, inherited[box]
+        second = inherited[first][0]
+        third = inherited[second][0]
+        row = self[kind] = (
+            self._tails[state]
             + (groups.get(first) or self._group(first))
             + (groups.get(second) or self._group(second))
             + (groups.get(third) or self._group(third))
-            + _PLACES[min(self._depths[box], 15)]
-            + _PLACES[min(self._repeats[box].bit_length(), 7)]
-        )
-        return row
-
-    def _tail(self, state: tuple[int, int, int, int, int, int]) -> bytes:
-        found, most, near, least, greatest, summed = state
-        row = self._tails[state] = bytes(
-            (
-                *[1 if found & hint else 0 for hint in _HINTS],
-                min(most.bit_length(), 8),
-                near,
-                least,
-                greatest,
-                max(0, min(15, _NEUTRAL + summed // 4)),
-            )
+            + _BYTES[depth if depth < BINS else BINS - 1]
+            + _BYTES[_AT_MOST_7[self._repeats.get((parent, tag), 0).bit_length()]]
         )
         return row
 
     def _group(self, box: int) -> bytes:
-        start, end = self._boxes.starts[box], self._boxes.ends[box]
-        size = self._sizes[end] - self._sizes[start] or 1
-        running = self._running[end] - self._running[start]
+        boxes = self._boxes
+        start, end = boxes.starts[box], boxes.ends[box]
+        sizes, linked, running = self._sums
+        count = end - start
+        size = sizes[end] - sizes[start] or 1
+        held = running[end] - running[start]
+        repeats = self._repeats.get((boxes.parents[box], boxes.tags[box]), 0)
         row = self._groups[box] = bytes(
             (
-                (self._linked[end] - self._linked[start]) * 8 // size,
-                running * 8 // size,
-                min((end - start).bit_length(), 10),
-                size * 10 // self._sizes[-1],
-                min((size // (end - start or 1)).bit_length(), 10),
-                min(self._repeats[box].bit_length(), 7),
-                running * 10 // (self._running[-1] or 1),
+                (linked[end] - linked[start]) * 8 // size,
+                held * 8 // size,
+                _AT_MOST_10[count.bit_length()],
+                size * 10 // sizes[-1],
+                _AT_MOST_10[(size // (count or 1)).bit_length()],
+                _AT_MOST_7[repeats.bit_length()],
+                held * 10 // (running[-1] or 1),
             )
         )
         return row
+
+
+def _tail(state: _State) -> bytes:
+    found, most, near, least, greatest, summed = state
+    return bytes(
+        (
+            *[1 if found & hint else 0 for hint in _HINTS],
+            min(most.bit_length(), 8),
+            near,
+            least,
+            greatest,
+            max(0, min(15, _NEUTRAL + summed // 4)),
+        )
+    )

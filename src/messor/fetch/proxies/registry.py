@@ -6,6 +6,7 @@ Passwords are stored encrypted and leave only through `active`, for use. Countin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -99,20 +100,21 @@ FAILING = """last_failure_at > coalesce(last_success_at, '-infinity')
 
 STANDING = f"""
 SELECT count(*)::int AS known, count(*) FILTER (WHERE is_active)::int AS active,
-       count(*) FILTER (WHERE {FAILING})::int AS failing
+       count(*) FILTER (WHERE {FAILING})::int AS failing,
+       ARRAY(SELECT 'proxy ' || id || ': ' || coalesce(last_error, 'failed') FROM messor.proxies
+              WHERE {FAILING} ORDER BY id LIMIT 5) AS troubles
   FROM messor.proxies
 """
-
-TROUBLES = f"SELECT {COLUMNS} FROM messor.proxies WHERE {FAILING} ORDER BY id LIMIT $1"
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyCounts:
-    """How many proxies there are, and how many of them do not work."""
+    """How many proxies there are, how many of them do not work, and the errors of the first."""
 
     known: int
     active: int
     failing: int
+    troubles: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +183,10 @@ async def listing(source: Connection | Database) -> list[KnownProxy]:
 
 
 async def standing(source: Connection | Database) -> ProxyCounts:
-    """Counts of proxies: total, active, failing."""
+    """Counts of proxies: total, active, failing; with their errors."""
     row = await source.fetchrow(STANDING)
     assert row is not None
     return ProxyCounts(**row)
-
-
-async def troubles(source: Connection | Database, limit: int = 5) -> list[str]:
-    """The proxies whose last use failed, each with its error."""
-    rows = [KnownProxy(**row) for row in await source.fetch(TROUBLES, limit)]
-    return [f"proxy {row.id}: {row.last_error}" for row in rows]
 
 
 async def get(source: Connection | Database, name: str) -> KnownProxy:

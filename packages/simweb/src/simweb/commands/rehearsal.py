@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+from messor.archive.storage import Archive
 from messor.cli.run_workers import crawl_until_idle
 from messor.cli.session import LOCAL_ADMIN
 from messor.errors import MessorError
@@ -167,7 +168,7 @@ class Rehearsal:
 
     async def _extract(self) -> None:
         """Extract crawled pages; on a busy machine a page may need another attempt."""
-        archive = self._settings.data_dir / "archive"
+        archive = Archive.of(self._settings)
         for _ in range(EXTRACT_ATTEMPTS):
             tally = await Extractor(self.database, archive, self._readers).run()
             self._count(records=tally.new)

@@ -1,0 +1,1 @@
+"""A stand-in for Elasticsearch and OpenSearch, in the parts of their protocol that Messor speaks."""

@@ -172,6 +172,10 @@ class Settings(BaseSettings):
     listen_port: int = Field(
         default=8321, ge=0, le=65535, description="Port of the console and API; 0 picks a free one"
     )
+    metrics_listen: str | None = Field(
+        default=None,
+        description="host:port where Prometheus finds the metrics of this machine's processes, such as 127.0.0.1:9464; empty: nowhere",
+    )
     public_url: str | None = Field(
         default=None, description="Public URL of the console, for example behind a reverse proxy"
     )

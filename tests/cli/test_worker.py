@@ -391,7 +391,7 @@ async def test_a_supervisor_that_fails_does_not_end_the_others(
 
     monkeypatch.setattr(RestartPolicy, "pause", lambda *_: 0.01)
     teams = [lambda: Team("frail"), lambda: Team("sound")]
-    running = asyncio.create_task(commands._supervise(2, teams))  # type: ignore[arg-type]
+    running = asyncio.create_task(commands._supervise(Settings(), 2, teams))  # type: ignore[arg-type]
     await until(lambda: made.count("frail") > 3)
     assert not running.done()
     assert made.count("sound") == 1

@@ -55,3 +55,57 @@ def test_reviewers_did_not_write_the_page_of_a_product() -> None:
     head = """<script type="application/ld+json">{"@type": "Product", "name": "Fox",
     "review": {"@type": "Review", "author": {"@type": "Person", "name": "Bo"}}}</script>"""
     assert authors(f"<h1>Fox</h1><p>By Ann Fox</p>{TEXT}", head=head) == []
+
+
+@pytest.mark.parametrize(
+    "lines, expected",
+    [
+        (["Written by:", "Ann Fox"], ["Ann Fox"]),
+        (["By Ann | Published 3 May 2021"], ["Ann"]),
+        (["Posted by foxy99 on 3 May 2021"], ["foxy99"]),
+        (["03.05.2021 - Ann Fox"], ["Ann Fox"]),
+        (["Ann Fox, 03.05.2021"], ["Ann Fox"]),
+        (["Monday Morning, 03.05.2021"], []),
+        (["<a href='/u/ann' class='author-name'>Ann Fox</a>"], ["Ann Fox"]),
+    ],
+)
+def test_other_ways_to_sign_at_the_headline(lines: list[str], expected: list[str]) -> None:
+    body = "".join(f"<p>{line}</p>" for line in lines)
+    assert authors(f"<h1>Foxes jump</h1>{body}{TEXT}") == expected
+
+
+def test_who_signed_away_from_the_headline() -> None:
+    far = TEXT * 20
+    assert authors(f"<h1>Foxes</h1>{far}<p>Written by Ann Fox</p>") == ["Ann Fox"]
+    assert authors(f"<h1>Foxes</h1>{far}<a href='/authors/ann'>Ann Fox</a>") == ["Ann Fox"]
+    assert authors(f"<h1>Foxes</h1>{far}<a class='authorise'>Sign In</a>") == []
+    many = "".join(f"<a href='/author/{n}'>Ann {n}</a>" for n in ("Fox", "Dog", "Cat"))
+    assert authors(f"<h1>Foxes</h1>{far}{many}") == []
+
+
+def test_a_name_that_visitors_see_comes_before_one_in_the_head() -> None:
+    head = '<meta name="author" content="Web Master">'
+    assert authors(f"<h1>Foxes</h1><p>By Ann Fox</p>{TEXT}", head=head) == ["Ann Fox"]
+    assert authors(f"<h1>Foxes</h1>{TEXT}", head=head) == ["Web Master"]
+
+
+def test_an_organisation_is_no_author_of_its_own_site() -> None:
+    head = """<meta property="og:site_name" content="Fox Trust"><script type="application/ld+json">
+    {"@type": "Article", "author": {"@type": "Organization", "name": "%s"}}</script>"""
+    assert authors(TEXT, head=head % "Fox Trust") == []
+    assert authors(TEXT, head=head % "Zoo of Berlin") == ["Zoo of Berlin"]
+
+
+def test_a_marked_author_of_another_thing_is_not_the_pages() -> None:
+    book = '<div itemscope itemtype="https://schema.org/%s"><i itemprop="author">Bo Dog</i></div>'
+    assert authors(f"<h1>Foxes</h1>{TEXT * 20}{book % 'Book'}") == []
+    assert authors(f"<h1>Foxes</h1>{TEXT * 20}{book % 'Article'}") == ["Bo Dog"]
+
+
+def test_reviewers_are_no_authors() -> None:
+    reviews = ",".join(
+        f'{{"@type": "Review", "author": {{"@type": "Person", "name": "{name}"}}}}'
+        for name in ("Bo", "Cy")
+    )
+    head = f'<script type="application/ld+json">[{reviews}]</script>'
+    assert authors(f"<h1>Foxes</h1>{TEXT}", head=head) == []

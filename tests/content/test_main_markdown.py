@@ -43,7 +43,7 @@ def markdown(body: str) -> str:
             "```\ndef f():\n    return '*'\n```",
         ),
         ("<pre>```</pre>", "````\n```\n````"),
-        ("<dl><dt>Term<dd>Meaning</dl>", "**Term**\n\nMeaning"),
+        ("<dl><dt>Term<dd>Meaning</dl>", "**Term**\n: Meaning"),
     ],
 )
 def test_marks_and_blocks(html: str, expected: str) -> None:
@@ -143,3 +143,72 @@ def test_cells_that_span_no_end_of_columns_make_no_endless_table() -> None:
     lines = markdown(f"<table>{row * 20}</table>").split("\n")
     assert len(lines) == 21
     assert max(map(len, lines)) < 200
+
+
+@pytest.mark.parametrize(
+    "html, fence",
+    [
+        ("<pre><code class='language-python'>x</code></pre>", "python"),
+        ("<pre><code class='hljs rust'>x</code></pre>", "rust"),
+        ("<pre class='brush: js; toolbar: false'>x</pre>", "js"),
+        ("<pre class='sourceCode haskell'>x</pre>", "haskell"),
+        (
+            "<div class='highlight-c++ notranslate'><div><pre><span>x</span></pre></div></div>",
+            "c++",
+        ),
+        ("<div class='highlight highlight-source-shell'><pre>x</pre></div>", "shell"),
+        ("<pre><code data-lang='lang-go'>x</code></pre>", "go"),
+        ("<pre><code class='language-text'>x</code></pre>", ""),
+        ("<pre class='wide'>x</pre>", ""),
+    ],
+)
+def test_code_has_its_language(html: str, fence: str) -> None:
+    assert markdown(html) == f"```{fence}\nx\n```"
+
+
+def test_a_numbered_list_starts_where_it_says() -> None:
+    html = "<ol start=3><li>c<li>d</ol><p>so</p><ol start=-2><li>a</ol>"
+    assert markdown(html) == "3. c\n4. d\n\nso\n\n1. a"
+
+
+def test_footnotes_are_joined_with_their_references() -> None:
+    html = (
+        "<p>Foxes jump<sup><a href='#fn1'>1</a></sup> high<sup><a href='#cite_note-2'>[2]</a></sup>.</p>"
+        "<ol><li id=fn1>Seen by all. <a href='#fnref1'>\u21a9</a></li>"
+        "<li id=cite_note-2><b><a href='#cite_ref-2'>^</a></b> Said by one.</li></ol>"
+    )
+    assert markdown(html) == ("Foxes jump[^1] high[^2].\n\n[^1]: Seen by all.\n[^2]: Said by one.")
+
+
+def test_terms_and_their_meanings() -> None:
+    html = "<dl><dt>Fox</dt><dd>An animal.</dd><dd>A dance.</dd><dt>Dog</dt><dd>Another.</dd></dl>"
+    assert markdown(html) == "**Fox**\n: An animal.\n: A dance.\n\n**Dog**\n: Another."
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "<img src=/fox.jpg alt='A red  fox'>",
+        "<img src='data:image/gif;base64,R0' data-src=/fox.jpg alt='A red fox'>",
+        "<img src=/empty.gif data-lazy-src=/fox.jpg alt='A red fox'>",
+        "<img srcset='/fox.jpg 1x, /fox2.jpg 2x' alt='A red fox'>",
+        "<picture><source srcset='/fox.jpg 300w'><img alt='A red fox'></picture>",
+        "<amp-img src=/fox.jpg alt='A red fox'></amp-img>",
+        "<figure><img src=/fox.jpg alt='A red fox'><noscript><img src=/fox.jpg></noscript></figure>",
+    ],
+)
+def test_pictures_with_alternative_texts(picture: str) -> None:
+    expected = "one\n\n![A red fox](https://site.example/fox.jpg)\n\ntwo"
+    assert markdown(f"<p>one</p>{picture}<p>two</p>") == expected
+    for _ in range(2):  # nothing depends on what was read before
+        listed = markdown(f"<ul><li>one</li><li>{picture} two</li></ul>")
+        assert listed == "- one\n- ![A red fox](https://site.example/fox.jpg)\n\n    two"
+
+
+@pytest.mark.parametrize(
+    "picture",
+    ["<img src=/x.gif alt=''>", "<img src=/x.gif>", "<img src='data:image/gif;base64,R0' alt=x>",
+     "<img src='javascript:x' alt=x>", "<table><tr><td><img src=/x.gif alt=x></table>"],
+)  # fmt: skip
+def test_pictures_that_say_nothing(picture: str) -> None:
+    assert markdown(f"<p>one</p>{picture}<p>two</p>") == "one\n\ntwo"

@@ -29,6 +29,7 @@ from messor.api.routes import (
     ingestion,
     jobs,
     keywords,
+    metrics,
     model_calls,
     pages,
     parsers,
@@ -60,6 +61,7 @@ SESSION_COOKIE = "messor_session"
 # In route-matching order.
 ROUTERS = (
     health.router,
+    metrics.router,
     domains.router,
     domains.queue,
     decisions.router,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from messor.access.passwords import Passwords
 from messor.api.app import make_api
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.core.heartbeat import Heartbeat
+from messor.core.metrics import Metrics
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.server.descriptors import raise_limit
 from messor.runtime.server.hosts import HostCheck, console_url
@@ -24,6 +26,12 @@ from messor.runtime.server.protocol import bounded_protocol
 from messor.settings import Settings
 from messor.store.database import Database
 
+# What load balancers, containers and Prometheus look for by default.
+SHORT_PATHS = {
+    "/healthz": "/api/v1/health/live",
+    "/readyz": "/api/v1/health/ready",
+    "/metrics": "/api/v1/metrics",
+}
 SHUTDOWN_SECONDS = 2  # for responses in progress; event streams never end by themselves
 
 
@@ -53,7 +61,9 @@ class WebServer:
         alarms: AlarmBoard | None = None,
         *,
         listening: socket.socket | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._settings = settings
         self._passwords = Passwords()
         self._api = make_api(settings, database, session_cookie=SESSION, alarms=alarms)
@@ -113,7 +123,28 @@ class WebServer:
             self._socket.close()
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send paths under /api to the API, all others to the console."""
+        """Send paths under /api to the API, all others to the console, and measure it."""
+        if scope["type"] == "http" and (other := SHORT_PATHS.get(scope["path"])):
+            scope = {**scope, "path": other, "raw_path": other.encode()}
         path = scope.get("path", "")
-        app: ASGIApp = self._api if path == "/api" or path.startswith("/api/") else self._console
-        await app(scope, receive, send)
+        is_api = path == "/api" or path.startswith("/api/")
+        app: ASGIApp = self._api if is_api else self._console
+        with self._measured("api" if is_api else "console") as responded:
+
+            async def noting(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    responded.append(message["status"])
+                await send(message)
+
+            await app(scope, receive, noting)
+
+    @contextlib.contextmanager
+    def _measured(self, interface: str) -> Iterator[list[int]]:
+        """Measure a request; the caller notes the status of its response."""
+        began, statuses = time.perf_counter(), list[int]()
+        try:
+            yield statuses
+        finally:
+            status = f"{statuses[0] // 100}xx" if statuses else "none"
+            self._metrics.requests.labels(interface, status).inc()
+            self._metrics.request_seconds.labels(interface).observe(time.perf_counter() - began)

@@ -16,6 +16,7 @@ import click
 from messor.access import links
 from messor.cli.output import run
 from messor.cli.worker import SHUTDOWN_SECONDS, worker_supervisor
+from messor.core.metrics import as_text
 from messor.core.terminal import say
 from messor.jobs.broker.options import options_of
 from messor.ops.webhooks.dispatch import Dispatcher
@@ -59,6 +60,8 @@ async def _up(workers: int, *, console: bool) -> None:
     settings = Settings()
     async with open_session(settings, pool_size=SUPERVISOR_CONNECTIONS) as session:
         watches = WatchedComponents(settings, session)
+        watches.give_metrics("supervisor")
+        watches.export_metrics()
         listening = listen(settings.listen_host, settings.listen_port) if console else None
         if workers:
             # Pages are extracted in the server process, not by each worker.
@@ -112,13 +115,14 @@ async def _serve(workers: int, descriptor: int | None) -> None:
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         watches = WatchedComponents(settings, session)
+        watches.give_metrics("server", lambda: _figures(settings, session))
         watches.add("the schedule", lambda: _schedule(settings, session))
         watches.add("webhooks", lambda: Dispatcher(session.database))
         watches.add("watches", lambda: Watcher(settings, session.database))
         if settings.broker_url is not None:
             watches.add("the broker relay", lambda: _relay(settings, session))
         if workers:
-            watches.add("extraction", lambda: extraction(settings, session, watches.space))
+            watches.add("extraction", lambda: extraction(settings, session, watches))
         if descriptor is not None:
             watches.add(
                 "the console and the API",
@@ -140,6 +144,13 @@ def _schedule(settings: Settings, session: Session) -> WatchedComponent:
     return Clockwork(session.database, registry, asyncio.Event(), repair=session.repair)
 
 
+async def _figures(settings: Settings, session: Session) -> str:
+    """The figures of the installation, beside this process's metrics."""
+    from messor.ops.figures import measure  # noqa: PLC0415 - only needed where somebody asks
+
+    return as_text(await measure(session.database, settings))
+
+
 def _web_server(
     settings: Settings, session: Session, watches: WatchedComponents, descriptor: int
 ) -> WatchedComponent:
@@ -147,7 +158,9 @@ def _web_server(
 
     listening = inherited(descriptor)
     actual = settings.model_copy(update={"listen_port": listening.getsockname()[1]})
-    return WebServer(actual, session.database, watches.board, listening=listening)
+    return WebServer(
+        actual, session.database, watches.board, listening=listening, metrics=watches.metrics
+    )
 
 
 def _relay(settings: Settings, session: Session) -> WatchedComponent:

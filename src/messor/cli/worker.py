@@ -15,6 +15,7 @@ from messor.errors import UsageError
 from messor.jobs.broker.options import options_of
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.ends import MEGABYTE, resident_bytes, stopping_on_signals
+from messor.runtime.exporter import Exporter
 from messor.runtime.process_group import ProcessGroup
 from messor.runtime.supervisor import RestartPolicy, Supervisor
 from messor.runtime.watchdog import Watchdog
@@ -66,7 +67,11 @@ def worker(
     if processes is None:
         _work(WorkerProcess(settings, duties), broker=broker)
     else:
-        run(_supervise(processes, _supervisors(settings, duties, processes, broker=broker)))
+        run(
+            _supervise(
+                settings, processes, _supervisors(settings, duties, processes, broker=broker)
+            )
+        )
 
 
 def _work(process: WorkerProcess, *, broker: bool) -> None:
@@ -96,11 +101,15 @@ def _supervisors(
     return supervisors
 
 
-async def _supervise(processes: int, supervisors: list[NewSupervisor]) -> None:
+async def _supervise(settings: Settings, processes: int, supervisors: list[NewSupervisor]) -> None:
     """Run each under a watchdog: the failure of one does not stop the processes of another."""
     say(f"{processes} workers. Ctrl-C or SIGTERM stops all of them cleanly.")
     board = AlarmBoard()
     watched = [Watchdog("a supervisor of workers", start, board) for start in supervisors]
+    if listen := settings.metrics_listen:
+        watched.append(
+            Watchdog("the metrics listener", lambda: Exporter(listen, settings.data_dir), board)
+        )
     group = ProcessGroup(watched, farewell_seconds=SHUTDOWN_SECONDS)
     async with stopping_on_signals(group):
         await group.run()

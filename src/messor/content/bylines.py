@@ -1,4 +1,4 @@
-"""Bylines: who wrote a page and when it was published and modified, as the page states.
+"""Bylines: what marks them on a page, and when it was published and modified, as it states.
 
 Sources by trust: structured data, then meta elements, then marked-up text. Each attribute selector
 walks the whole tree. One combined walk finds out whether a page has any of the marked-up elements
@@ -7,17 +7,14 @@ walks the whole tree. One combined walk finds out whether a page has any of the 
 
 from __future__ import annotations
 
-import re
 from datetime import date
 
 from turbohtml import Element
 
-from messor.content.author_lines import written_authors
 from messor.content.datelines import is_product, script_date, url_date, written_date
 from messor.content.dates import read_date
 from messor.content.items import PageItem
 from messor.content.view import PageView
-from messor.web.text import one_line
 
 BYLINES = '[class*="byline" i], [rel~="author"]'
 AUTHORS = '[rel~="author"], [itemprop~="author"]'
@@ -31,15 +28,8 @@ _ANY = (
     ' [aria-label*="breadcrumb" i], [id*="breadcrumb" i])'
 )
 _FEW = 12
-_FEW_AUTHORS = 3  # elements that may all be authors of one page
-_MAX_WORDS = 5  # of a name
-# Addresses, numbers of accounts and paths are no names.
-_NO_NAME = re.compile(r"@|://|^/|^www\.|^[\d\s.-]+$")
-_NICKNAME = re.compile(r"^(.+) \(\1\)$", re.IGNORECASE)
-MAX_AUTHORS = 20
-_MAX_NAME = 100
 
-_WRITTEN = frozenset(
+WRITTEN = frozenset(
     (
         "Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "OpinionNewsArticle",
         "AnalysisNewsArticle", "BackgroundNewsArticle", "ReviewNewsArticle", "TechArticle",
@@ -60,14 +50,9 @@ _MODIFIED = (
     "article:modified_time", "og:updated_time", "og:modified_time", "datemodified",
     "dcterms.modified", "dc.date.modified", "last-modified", "lastmod",
 )  # fmt: skip
-_AUTHORS = (
-    "author", "article:author", "og:article:author", "parsely-author", "sailthru.author",
-    "dc.creator", "dcterms.creator", "citation_author", "byl",
-)  # fmt: skip
 _PAGES = frozenset(("WebPage", "ItemPage"))  # which often describe the template
-_REVIEWS = frozenset(("Review", "VideoObject"))  # of a product
-_REMARKS = frozenset(("Comment", "Answer", "UserReview", "Rating", "Review", "VideoObject"))
-_BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+", re.IGNORECASE)
+REVIEWS = frozenset(("Review", "VideoObject"))  # of a product
+REMARKS = frozenset(("Comment", "Answer", "UserReview", "Rating", "Review", "VideoObject"))
 
 
 def marked(page: PageView, marks: str) -> list[Element]:
@@ -86,7 +71,7 @@ def written_items(page: PageView) -> list[PageItem]:
     """Return the page's authored items (articles, reviews and the like), as input for the functions
     below.
     """
-    return page.items_of(_WRITTEN)
+    return page.items_of(WRITTEN)
 
 
 def is_declared_article(page: PageView) -> bool:
@@ -117,7 +102,7 @@ def _date(page: PageView, written: list[PageItem], name: str, names: tuple[str, 
 
 def published(page: PageView, written: list[PageItem], headline: str, language: str) -> str | None:
     """Return when the page was published, from the most trustworthy source that says so."""
-    reviews = _REVIEWS if is_product(page) else frozenset[str]()
+    reviews = REVIEWS if is_product(page) else frozenset[str]()
     articles = [item for item in written if not (item.is_a(_PAGES) or item.is_a(reviews))]
     pages = [item for item in written if item.is_a(_PAGES)]
     stated = _date(page, articles, "datePublished", _PUBLISHED)
@@ -144,55 +129,4 @@ def _is_next_day(stated: str, in_url: str) -> bool:
 
 def _others(page: PageView) -> list[PageItem]:
     """Return the items that are neither authored nor somebody else's comment."""
-    return [item for item in page.items if not (item.is_a(_WRITTEN) or item.is_a(_REMARKS))]
-
-
-def authors(page: PageView, written: list[PageItem], headline: str) -> list[str]:
-    """Return the authors of the page; of a thread, the one who began it."""
-    remarks = _REVIEWS if is_product(page) else frozenset[str]()
-    for item in (each for each in written if not each.is_a(remarks)):
-        if found := _distinct(_names(item, "author") or _names(item, "creator")):
-            return found
-    for meta in _AUTHORS:
-        stated = [each.attr("content") or "" for each in page.metas.get(meta, ())[:MAX_AUTHORS]]
-        split = _in_order if meta == "citation_author" else _split_names
-        if found := _distinct([name for text in stated for name in split(text)]):
-            return found
-    if is_product(page):
-        return []  # bylines there are those of reviews
-    return written_authors(page, headline) or _marked_authors(page)
-
-
-def _marked_authors(page: PageView) -> list[str]:
-    """Return the authors that elements are marked as; where there are many, each wrote a remark."""
-    found: list[str] = []
-    elements = marked(page, AUTHORS)[:MAX_AUTHORS]
-    for element in elements:
-        named = element.select_one('[itemprop~="name"], a') or element
-        found += [name for name in _split_names(named.text) if len(name.split()) <= _MAX_WORDS]
-    distinct = _distinct(found)
-    return distinct[:1] if len(elements) > _FEW_AUTHORS else distinct
-
-
-def _distinct(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))[:MAX_AUTHORS]
-
-
-def _names(item: PageItem, role: str) -> list[str]:
-    stated = [passage.text for passage in item.texts(role)]
-    for person in item.items(role)[:MAX_AUTHORS]:
-        name = person.text("name")
-        stated.extend([name.text] if name else [])
-    return [name for text in stated for name in _split_names(text)]
-
-
-def _in_order(text: str) -> list[str]:
-    """Return a name of a citation, where the family's comes first: "Berger, Emery D."."""
-    family, _, given = text.partition(",")
-    return _split_names(f"{given.strip()} {family.strip()}" if given else text)
-
-
-def _split_names(text: str) -> list[str]:
-    text = _BY.sub("", one_line(text, 4 * _MAX_NAME))
-    names = [_NICKNAME.sub(r"\1", name.strip()) for name in text.split(";" if ";" in text else ",")]
-    return [name for name in names if 1 < len(name) <= _MAX_NAME and not _NO_NAME.search(name)]
+    return [item for item in page.items if not (item.is_a(WRITTEN) or item.is_a(REMARKS))]

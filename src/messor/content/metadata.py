@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 from turbohtml import Element
 
+from messor.content.authorship import authors
 from messor.content.bylines import (
     CRUMBS,
-    authors,
     is_declared_article,
     marked,
     modified,
@@ -125,7 +125,9 @@ def read_metadata(page: PageView) -> Metadata:
     language = found.language or found.text_language
     found.published = published(page, written, found.headline, language)
     found.modified = modified(page, written)
-    found.authors = authors(page, written, found.headline)
+    found.authors = authors(
+        page, written, found.headline, site_of(found.site_name, host_of(page.url))
+    )
     found.breadcrumbs = _breadcrumbs(page)
     return found
 

@@ -152,9 +152,9 @@ def _begun_with(titles: list[str], tops: list[str]) -> str | None:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    """Whether two thirds of the words of the longer text occur in the other."""
+    """Whether half of the words of the longer text occur in the other."""
     first, second = set(_words(one.lower())), set(_words(other.lower()))
-    return len(first & second) * 3 >= 2 * max(len(first), len(second), 1)
+    return len(first & second) * 2 >= max(len(first), len(second), 1)
 
 
 def _split(title: str) -> tuple[list[str], re.Pattern[str] | None]:

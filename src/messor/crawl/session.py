@@ -16,6 +16,7 @@ from messor.archive.storage import ArchiveSource
 from messor.archive.writer import open_writer
 from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log_ids, room_logger
+from messor.core.metrics import Metrics
 from messor.crawl.address_slots import AddressSlots
 from messor.crawl.batch import FlushBatch
 from messor.crawl.crash_markers import BlamedDomains, CrashMarker, bury_dead
@@ -30,6 +31,7 @@ from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
 from messor.crawl.sitemaps import SitemapTaskReader
+from messor.crawl.tally import count_committed
 from messor.crawl.visit import Visit, Visitor
 from messor.errors import UnavailableError
 from messor.fetch.http import HttpFetcher
@@ -91,7 +93,9 @@ class WorkerSession:
         errand: WorkScope = EVERYTHING,
         space: Space,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics,
     ) -> None:
+        self._metrics = metrics
         self._heartbeat = heartbeat or Heartbeat()
         self._scope = errand
         self._settings = settings
@@ -101,17 +105,15 @@ class WorkerSession:
         self._stop = stop
         self._repair = repair
         self._space = space
-        # One flush at a time: their numbers and bytes must be written in order.
-        self._flushing = asyncio.Lock()
+        self._flushing = asyncio.Lock()  # numbers and bytes of flushes are written in order
         self._uncommitted: FlushBatch | None = None  # taken from the flush queue, not committed yet
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._seconds_of: Counter[asyncio.Task[None]] = Counter()  # how long each visit has run
         self._changed = asyncio.Event()
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has started, by host
         self._share = FairShare(database, settings.concurrency)
-        self._claim_uncertain = (
-            False  # a claim's response was lost: we may hold lanes without knowing
-        )
+        # A claim's response was lost: we may hold lanes without knowing.
+        self._claim_uncertain = False
         self._archive = open_writer(archive, database, lease, name, settings.segment_bytes)
         self._robots_cache = RobotsCache(database, settings.agent_token)
         self._flush_queue = FlushQueue(self._robots_cache, pages=settings.flush_pages)
@@ -128,8 +130,7 @@ class WorkerSession:
         self._blamed = BlamedDomains(self._markers_folder)
         self._pool = pool
         self._guard = fetcher.guard
-        terms = TermsFetcher(fetcher, pool)
-        agent = settings.agent_token
+        terms, agent = TermsFetcher(fetcher, pool), settings.agent_token
         link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
         self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)
         self._visitor = Visitor(
@@ -146,6 +147,7 @@ class WorkerSession:
             paid_calls=PaidCalls(database, router.paid),
             crash_marker=self._crash_marker,
             agent=agent,
+            metrics=metrics,
         )
 
     @property
@@ -210,7 +212,8 @@ class WorkerSession:
                     if self._claim_uncertain:
                         await lanes.disown(self._database, self._lease, self._started)
                         self._claim_uncertain = False
-                    claimed = await self._claim(wanted)
+                    with self._metrics.stage("claim"):
+                        claimed = await self._claim(wanted)
                 except LOST_CONNECTION + TRY_AGAIN:
                     self._claim_uncertain = True
                     await asyncio.sleep(POLL_SECONDS)
@@ -261,6 +264,7 @@ class WorkerSession:
                 work = [task for task in work if task.kind == KIND]
             visit = asyncio.create_task(self._visit(lane, work))
             self._visits[visit] = lane
+            self._metrics.visits.set(len(self._visits))
             self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)
         return len(claimed)
@@ -296,6 +300,7 @@ class WorkerSession:
 
     def _visit_done(self, visit: asyncio.Task[None]) -> None:
         self._visits.pop(visit, None)
+        self._metrics.visits.set(len(self._visits))
         del self._seconds_of[visit]
         self._flush_queue.hurry_if_idle(len(self._visits))
         if not visit.cancelled() and (error := visit.exception()) is not None:
@@ -410,7 +415,8 @@ class WorkerSession:
         while True:
             self._heartbeat.beat(FLUSHING)
             try:
-                return await self._flusher.flush(batch)
+                with self._metrics.stage("flush"):
+                    return await self._flusher.flush(batch)
             except LOST_CONNECTION:
                 self._pause_visits()
                 await self._repair()
@@ -444,6 +450,7 @@ class WorkerSession:
         self._flush_queue.closed = set(closed)
         for result in batch.results:
             self._outcomes[result.outcome] += 1
+        count_committed(self._metrics, batch)
         for waiter in batch.waiting:
             if not waiter.done():
                 waiter.set_result(None)

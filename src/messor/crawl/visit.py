@@ -11,6 +11,7 @@ from logging import DEBUG, INFO
 
 from messor.core import clock
 from messor.core.logs import log, room_logger
+from messor.core.metrics import Metrics
 from messor.crawl.attempts import Attempts, schedule
 from messor.crawl.crash_markers import CrashMarker
 from messor.crawl.flush_queue import FlushQueue
@@ -124,7 +125,9 @@ class Visitor:
         paid_calls: PaidCalls,
         crash_marker: CrashMarker,
         agent: str,
+        metrics: Metrics,
     ) -> None:
+        self._metrics = metrics
         self._fetcher = fetcher
         self._router = router
         self._reader = reader
@@ -176,7 +179,8 @@ class Visitor:
             if self._end_reason is not None:
                 visit.end(self._end_reason)
                 break
-            decision = await self._decide(visit, task)
+            with self._metrics.stage("decide"):
+                decision = await self._decide(visit, task)
             if decision is None:
                 continue
 
@@ -210,7 +214,8 @@ class Visitor:
             next_provider=attempts.next_provider, shell_hash=attempts.shell_hash,
             paid_repeats=attempts.paid_repeats,
         )  # fmt: skip
-        self._keep(result, best)
+        with self._metrics.stage("keep"):
+            self._keep(result, best)
         log(
             logger, DEBUG, "page kept", url=task.url, outcome=result.outcome,
             provider=best.fetched.provider, gates=best.verdict.gates or None,
@@ -287,7 +292,8 @@ class Visitor:
         if visit.lane.pace.ready_in > visit.remaining:
             visit.end("pace")
             return None
-        permit = await visit.lane.pace.permit()
+        with self._metrics.stage("pace"):
+            permit = await visit.lane.pace.permit()
         if visit.lane.host_id in self._flush_queue.closed:
             visit.end("registry")  # suspended during the wait
         elif self.lacks_space:
@@ -331,8 +337,9 @@ class Visitor:
     async def _ask(self, provider: Provider, task: Task, permit: Permit) -> Fetched:
         """Have another provider fetch the page."""
         if not provider.is_remote:
-            return await provider.fetch(task.url, permit)
-        with self._crash_marker.calling():
+            with self._metrics.stage("fetch"):
+                return await provider.fetch(task.url, permit)
+        with self._crash_marker.calling(), self._metrics.stage("fetch"):
             return await provider.fetch(task.url, permit)
 
     async def _next_provider(self, lane: Lane, attempts: Attempts) -> Provider | None:
@@ -365,7 +372,8 @@ class Visitor:
     async def _read_response(self, visit: Visit, task: Task, fetched: Fetched) -> PageReadResult:
         if fetched.body:
             async with self._reading:
-                read_result = self._reader.read(visit.lane, task, fetched)
+                with self._metrics.stage("read"):
+                    read_result = self._reader.read(visit.lane, task, fetched)
                 await asyncio.sleep(0)  # further pages are read in the loop's next turn
         else:
             read_result = self._reader.read(visit.lane, task, fetched)
@@ -425,15 +433,16 @@ class Visitor:
         return decide_task(DueTask(lane, task, self._agent, closed))
 
     async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
-        fetched = await self._fetcher.fetch(
-            lane.policy,
-            task.url,
-            permit,
-            etag=task.etag,
-            last_modified=task.last_modified,
-            cut_at=CUT_AT.get(task.kind),
-            wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
-        )
+        with self._metrics.stage("fetch"):
+            fetched = await self._fetcher.fetch(
+                lane.policy,
+                task.url,
+                permit,
+                etag=task.etag,
+                last_modified=task.last_modified,
+                cut_at=CUT_AT.get(task.kind),
+                wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
+            )
         log(
             logger, DEBUG, "fetched", url=task.url, kind=task.kind, status=fetched.status,
             outcome=fetched.outcome, error=fetched.error_type, ms=round(fetched.duration * 1000),

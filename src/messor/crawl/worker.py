@@ -13,6 +13,7 @@ from messor.archive.segments import seal_abandoned
 from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
 from messor.core.memory import keep_freed_memory
+from messor.core.metrics import Metrics
 from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
@@ -50,7 +51,9 @@ class Worker:
         repair: Repair = _nothing_to_repair,
         errand: WorkScope = EVERYTHING,
         space: Space | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._scope = errand
         self._settings = settings
         self._database = database
@@ -140,4 +143,5 @@ class Worker:
             errand=self._scope,
             space=self._space,
             heartbeat=self.heartbeat,
+            metrics=self._metrics,
         )

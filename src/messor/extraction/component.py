@@ -11,6 +11,7 @@ from messor.ai.model import Model
 from messor.ai.options import model_settings
 from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
+from messor.core.metrics import Metrics
 from messor.extraction.extract import Extractor, Tally
 from messor.extraction.model_jobs import ModelJobs
 from messor.extraction.model_selection import asking_plan
@@ -42,6 +43,7 @@ class ExtractionComponent:
         processes: int | None = None,
         progress: Callable[[Tally], None] | None = None,
         space: Space | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         archive = Archive.of(settings)
         self.heartbeat = Heartbeat(HANG_SECONDS)
@@ -58,10 +60,15 @@ class ExtractionComponent:
             repair=session.repair,
             space=space or Space.of(settings, session.database),
             heartbeat=self.heartbeat,
+            metrics=metrics,
         )
         jobs = ModelJobs(session.database, archive, self._readers, self._model)
         self._asker = ModelWorker(
-            session.database, jobs, repair=session.repair, heartbeat=self.heartbeat
+            session.database,
+            jobs,
+            repair=session.repair,
+            heartbeat=self.heartbeat,
+            metrics=metrics,
         )
 
     def stop(self) -> None:
@@ -105,8 +112,11 @@ class ExtractionFollower:
         *,
         processes: int = 1,
         space: Space | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
-        self._extraction = ExtractionComponent(settings, session, processes=processes, space=space)
+        self._extraction = ExtractionComponent(
+            settings, session, processes=processes, space=space, metrics=metrics
+        )
 
     @property
     def heartbeat(self) -> Heartbeat:

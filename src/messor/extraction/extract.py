@@ -22,6 +22,7 @@ from messor.archive.storage import ArchiveSource, archive_at
 from messor.content.products.ranking import Ranking
 from messor.core.heartbeat import Heartbeat
 from messor.core.logs import log, room_logger
+from messor.core.metrics import Metrics
 from messor.crawl.flush import BAD_ROW
 from messor.crawl.images import KIND as IMAGE
 from messor.errors import MessorError, UnavailableError
@@ -117,7 +118,9 @@ class Extractor:
         repair: Repair = _nothing_to_repair,
         space: Space | None = None,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._heartbeat = heartbeat or Heartbeat()
         self._database = database
         self._shelf = LocalSegments(archive)
@@ -208,7 +211,9 @@ class Extractor:
             if not rows:
                 return
             shadows = await Shadows.now(connection)
-            batch = await self._read(rows, await rankings.in_force(connection), shadows)
+            ranking = await rankings.in_force(connection)
+            with self._metrics.stage("extract"):
+                batch = await self._read(rows, ranking, shadows)
             outcomes = await store.store(connection, batch.read)
             prices = await product_rows.store(connection, outcomes)
             prices += await listed_rows.store(connection, outcomes)
@@ -346,6 +351,10 @@ class Extractor:
     def _count(self, batch: _Batch, outcomes: Sequence[StoredOutcome]) -> None:
         tally = self.tally
         tally.pages += len(batch.read)
+        counted = self._metrics.extracted_pages.labels
+        counted("read").inc(len(batch.read))
+        counted("failed").inc(len(batch.failed))
+        counted("elsewhere").inc(len(batch.elsewhere))
         for outcome in outcomes:
             tally.records += len(outcome.page.records) if outcome.page else 0
             tally.new += len(outcome.changes.new)

@@ -8,6 +8,7 @@ import socket
 from collections import Counter
 
 from messor.core.heartbeat import Heartbeat
+from messor.core.metrics import Metrics
 from messor.extraction.model_jobs import ModelJobs
 from messor.extraction.model_selection import JOB_TYPE
 from messor.jobs.completion import Repair
@@ -40,13 +41,20 @@ class ModelWorker:
         *,
         repair: Repair = _nothing_to_repair,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self._database = database
         handlers = Handlers()
         model_jobs.register(handlers)
         name = f"{socket.gethostname()}:{os.getpid()}:asker"
         self._runner = Runner(
-            database, handlers, name, RunnerLimits(CONCURRENCY), repair=repair, heartbeat=heartbeat
+            database,
+            handlers,
+            name,
+            RunnerLimits(CONCURRENCY),
+            repair=repair,
+            heartbeat=heartbeat,
+            metrics=metrics,
         )
 
     @property

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from logging import INFO, WARNING
 
 from messor.core.heartbeat import PATIENCE_SECONDS, Heartbeat
 from messor.core.logs import log, log_ids, room_logger
+from messor.core.metrics import Metrics
 from messor.errors import LeaseLostError
 from messor.jobs import leases, outcomes
 from messor.jobs.cancellation import cancel
@@ -67,7 +70,9 @@ class Runner:
         job_source: JobSource | None = None,
         repair: Repair = _nothing_to_repair,
         heartbeat: Heartbeat | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        self._metrics = metrics or Metrics()
         self._database = database
         self._handlers = handlers
         self._limits = limits or RunnerLimits()
@@ -129,17 +134,29 @@ class Runner:
 
     async def _do(self, job: Job) -> None:
         """Run one job, from its handler to its outcome."""
-        with log_ids(job=job.id):
+        with log_ids(job=job.id), self._measured(job):
             try:
                 effects = await self._handlers.prepare(job)
                 await self._finisher.finish(job, effects)
-                self.outcomes["done"] += 1
+                self._count(job, "done")
                 log(logger, INFO, "job done", type=job.job_type)
             except LeaseLostError:
-                self.outcomes["lost"] += 1
+                self._count(job, "lost")
                 log(logger, INFO, "job lost to another worker", type=job.job_type)
             except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is logged with the job
                 await self._fail(job, error)
+
+    def _count(self, job: Job, outcome: str) -> None:
+        self.outcomes[outcome] += 1
+        self._metrics.jobs_ended.labels(job.job_type, outcome).inc()
+
+    @contextlib.contextmanager
+    def _measured(self, job: Job) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._metrics.job_seconds.labels(job.job_type).observe(time.perf_counter() - began)
 
     async def _fail(self, job: Job, error: Exception) -> None:
         fault, retryable, backoff = fault_of(job, error), is_retryable(error), self._limits.backoff
@@ -151,7 +168,7 @@ class Runner:
             )
         except (LeaseLostError, *LOST_CONNECTION, *TRY_AGAIN):
             state = "lost"  # or it will be, when its lease has expired
-        self.outcomes[state] += 1
+        self._count(job, state)
         log(logger, WARNING, "job failed", type=job.job_type, state=state, error=str(error))
 
     async def _heartbeat_loop(self) -> None:

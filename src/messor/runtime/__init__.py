@@ -2,7 +2,7 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "components", "ends", "process_group", "pulse", "server.descriptors", "server.hosts",
+    "components", "ends", "exporter", "metrics_socket", "process_group", "pulse", "server.descriptors", "server.hosts",
     "server.limits", "server.listener", "server.load", "server.protocol", "server.rates",
     "supervisor", "watchdog",
     "worker_process",

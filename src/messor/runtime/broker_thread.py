@@ -10,8 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from messor.core.metrics import Metrics
 from messor.jobs.broker.hints import Hints
 from messor.jobs.broker.options import Options
 from messor.jobs.handlers import Handlers
@@ -33,6 +34,7 @@ class EngineSetup:
 
     handlers: Handlers
     components: Sequence[Component] = ()
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 Compose = Callable[[Session], EngineSetup]
@@ -135,6 +137,7 @@ class EngineThread:
                 self._limits,
                 job_source=hints,
                 repair=session.repair,
+                metrics=setup.metrics,
             )
             watch = StallWatch("The job runner", runner.heartbeat, session.database.responds)
             self._process_group = ProcessGroup([runner, watch, *setup.components])

@@ -10,11 +10,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+from messor.core.metrics import Metrics
 from messor.ledger import events
 from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ledger.events import Event
 from messor.ops.clock_watch import ClockWatch
 from messor.ops.disk_watch import DiskWatch
+from messor.runtime.exporter import Exporter
+from messor.runtime.metrics_socket import MetricsSocket, More
 from messor.runtime.process_group import Component
 from messor.runtime.watchdog import Watchdog, WatchedComponent
 from messor.settings import Settings
@@ -34,10 +37,33 @@ class WatchedComponents:
         self.board = AlarmBoard()
         self.space = Space.of(settings, session.database)
         self.members: list[Component] = []
+        self.metrics = Metrics()
+        self._settings = settings
         self._database = session.database
         self.add("the watch over disks", lambda: DiskWatch(self.space, self.board))
         self.add("the watch over the clock", lambda: _clock_watch(settings, session, self.board))
         self.add("the copy of alarms", lambda: AlarmKeeper(session.database, self.board))
+
+    def give_metrics(self, role: str, more: More | None = None) -> None:
+        """Give out this process's metrics, and `more` besides."""
+        given = {} if more is None else {"more": more}
+
+        def make() -> WatchedComponent:
+            return MetricsSocket(
+                self._settings.data_dir,
+                role,
+                self.metrics,
+                responds=self._database.responds,
+                **given,
+            )
+
+        self.add("the metrics", make)
+
+    def export_metrics(self) -> None:
+        """Let Prometheus ask for the metrics of this machine, if an address is configured."""
+        listen = self._settings.metrics_listen
+        if listen:
+            self.add("the metrics listener", lambda: Exporter(listen, self._settings.data_dir))
 
     def add(
         self,

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from messor.core.metrics import Metrics
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
 from messor.errors import UnavailableError, UsageError
@@ -31,7 +32,6 @@ from messor.runtime.watchdog import WatchedComponent
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import Session, open_session
-from messor.store.space import Space
 
 
 def register_flags(handlers: Handlers, settings: Settings, database: Database) -> None:
@@ -164,9 +164,10 @@ class WorkerProcess:
         every = handlers_for(ROOMS, self.settings, session.database)
         return every.only(self._duties.job_types)
 
-    def components(self, session: Session) -> list[Component]:
-        """All components but the job runner."""
-        return self._terminators() + self._watched(session).members
+    def components(self, session: Session) -> tuple[list[Component], Metrics]:
+        """All components but the job runner, and the metrics of the process."""
+        watches = self._watched(session)
+        return self._terminators() + watches.members, watches.metrics
 
     def _terminators(self) -> list[Component]:
         """Components whose end ends the process."""
@@ -177,21 +178,30 @@ class WorkerProcess:
 
     def _watched(self, session: Session) -> WatchedComponents:
         watches = WatchedComponents(self.settings, session)
+        watches.give_metrics("worker" if self._duties.visits else "extraction")
+        if not self._duties.is_supervised:
+            watches.export_metrics()
         if self._duties.visits:
-            watches.add("visits", lambda: self._visits(session, watches.space))
+            watches.add("visits", lambda: self._visits(session, watches))
         if self._duties.extracts:
-            watches.add("extraction", lambda: extraction(self.settings, session, watches.space))
+            watches.add("extraction", lambda: extraction(self.settings, session, watches))
         return watches
 
-    def _visits(self, session: Session, space: Space) -> Worker:
-        return Worker(self.settings, session.database, repair=session.repair, space=space)
+    def _visits(self, session: Session, watches: WatchedComponents) -> Worker:
+        return Worker(
+            self.settings,
+            session.database,
+            repair=session.repair,
+            space=watches.space,
+            metrics=watches.metrics,
+        )
 
     async def work(self) -> None:
         """Poll PostgreSQL until a signal, the supervisor's end or the memory limit."""
         async with open_session(self.settings, pool_size=self._duties.connections) as session:
             watches = self._watched(session)
             if self._duties.job_types:
-                watches.add("jobs", lambda: self._runner(session))
+                watches.add("jobs", lambda: self._runner(session, watches))
             members = self._terminators() + watches.members
             say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
             process_group = ProcessGroup(members)
@@ -209,7 +219,7 @@ class WorkerProcess:
 
         def compose(session: Session) -> broker_thread.EngineSetup:
             say(f"Worker {os.getpid()} is running. Ctrl-C or SIGTERM stops it cleanly.")
-            return broker_thread.EngineSetup(self.handlers(session), self.components(session))
+            return broker_thread.EngineSetup(self.handlers(session), *self.components(session))
 
         options = options_of(self.settings)
         return broker_worker.run_celery_worker(
@@ -221,21 +231,24 @@ class WorkerProcess:
             connections=self._duties.connections,
         )
 
-    def _runner(self, session: Session) -> Runner:
+    def _runner(self, session: Session, watches: WatchedComponents) -> Runner:
         return Runner(
             session.database,
             self.handlers(session),
             f"{socket.gethostname()}:{os.getpid()}",
             self.limits,
             repair=session.repair,
+            metrics=watches.metrics,
         )
 
 
-def extraction(settings: Settings, session: Session, space: Space) -> WatchedComponent:
+def extraction(
+    settings: Settings, session: Session, watches: WatchedComponents
+) -> WatchedComponent:
     """Extracts records from pages fetched on this machine."""
     from messor.extraction.component import ExtractionFollower  # noqa: PLC0415 - many workers start without it
 
-    return ExtractionFollower(settings, session, space=space)
+    return ExtractionFollower(settings, session, space=watches.space, metrics=watches.metrics)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from turbohtml import Element
+
 from messor.content.plain import has_plain_spaces
 
 # Content beyond these limits is not read.
@@ -27,7 +29,8 @@ KINDS = frozenset(
 # From this length on, checking for spaces is cheaper than collapsing them.
 LONG = 60
 
-Mark = tuple[int, int, str, str]  # first piece, end piece (exclusive), mark, URL
+# First piece, end piece (exclusive), mark; a link's URL or the class list of code.
+Mark = tuple[int, int, str, str]
 Markup = tuple[list[str], list[Mark]]  # text pieces; marks, inner ones first
 
 
@@ -43,6 +46,8 @@ class Boxes:
     names: dict[int, str] = field(default_factory=dict)  # class lists, by index
     # Row and column spans of cells that span several, by index.
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # The first number of ordered lists that state one, by index.
+    numbers: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -59,10 +64,11 @@ class Blocks:
 
 @dataclass(slots=True)
 class Layout:
-    """All boxes and all blocks of a page."""
+    """All boxes and all blocks of a page, and its pictures: the block each stands before, its box."""
 
     boxes: Boxes = field(default_factory=Boxes)
     blocks: Blocks = field(default_factory=Blocks)
+    images: list[tuple[int, int, Element]] = field(default_factory=list)
 
 
 def collapsed(joined: str) -> str:

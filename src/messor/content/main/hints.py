@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from string import ascii_lowercase, digits
+from typing import NamedTuple
 
 from turbohtml import Document, Element
 
@@ -95,6 +96,7 @@ _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 _CELLS = ("td", "th")
 _SPAN = re.compile(r"[1-9][0-9]?")
+_NUMBER = re.compile(r"[0-9]{1,6}")
 
 _Terms = dict[str, dict[str, int]]
 _Meaning = tuple[int, dict[str, int] | None]  # of a word; of stems of the word after it
@@ -170,33 +172,40 @@ class Names(Bounded[str | None, int]):
 
 
 # One combined selector is faster than one per attribute.
-_DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id], [rowspan], [colspan])"
+_DECLARING = ":is([role], [itemprop], [hidden], [aria-hidden], [style], [id], [rowspan], [colspan], ol[start])"
 
 
-def declared_hints(
-    root: Document | Element, names: Names
-) -> tuple[dict[Element, int], dict[Element, int], dict[Element, tuple[int, int]]]:
-    """Return three mappings by element: hints from role, property and the like; these plus hints
-    from ids; row and column spans of cells that span several.
-    """
-    declared: dict[Element, int] = {}
-    named: dict[Element, int] = {}
-    spans: dict[Element, tuple[int, int]] = {}
+class DeclaredHints(NamedTuple):
+    """What elements declare besides their class, by element."""
+
+    own: dict[Element, int]  # hints from role, property and the like
+    named: dict[Element, int]  # these, and hints from ids
+    spans: dict[Element, tuple[int, int]]  # rows and columns of cells that span several
+    numbers: dict[Element, int]  # the first number of ordered lists that state one
+
+
+def declared_hints(root: Document | Element, names: Names) -> DeclaredHints:
+    """Return what the elements of a page declare."""
+    found = DeclaredHints({}, {}, {}, {})
+    own, named, spans, numbers = found
     # Few elements match, so attributes are read only for these.
     for element in root.select(_DECLARING):
-        if element.tag in _CELLS:
+        tag = element.tag
+        if tag in _CELLS:
             span = _span(element.attr("rowspan")), _span(element.attr("colspan"))
             if span != (1, 1):
                 spans[element] = span
+        elif tag == "ol" and (first := element.attr("start")) and _NUMBER.fullmatch(first):
+            numbers[element] = int(first)
         hints = _declared(element)
         if hints:
-            declared[element] = named[element] = hints
-        own = names[element.attr("id")]
-        if own:
-            named[element] = hints | own
-    if isinstance(root, Element) and (own := names[root.attr("id")]):
-        named[root] = named.get(root, 0) | own
-    return declared, named, spans
+            own[element] = named[element] = hints
+        of_id = names[element.attr("id")]
+        if of_id:
+            named[element] = hints | of_id
+    if isinstance(root, Element) and (of_id := names[root.attr("id")]):
+        named[root] = named.get(root, 0) | of_id
+    return found
 
 
 def _span(written: str | None) -> int:

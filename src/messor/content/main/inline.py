@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from messor.content.main.blocks import BREAK, Mark, Markup, collapsed
+from messor.content.main.footnotes import is_way_back, reference
 from messor.web.urls import MAX_URL_LENGTH, resolve
 
 _ESCAPED = re.compile(r"[\\`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[a-zA-Z/!?])")
@@ -68,6 +69,8 @@ class Inline:
 
     def _wrap(self, mark: str, value: str, inner: str, *, emphasis: bool) -> str:
         if mark == "a":
+            if value.startswith("#"):
+                return "" if is_way_back(value, inner) else reference(value, inner) or inner
             target = self._target(value)
             return f"[{' '.join(inner.replace(BREAK, ' ').split())}]({target})" if target else inner
         if mark == "code":
@@ -76,6 +79,11 @@ class Inline:
         if not emphasis or BREAK in inner or not _WORD.search(inner):
             return inner
         return f"{_SIGNS[mark]}{inner}{_SIGNS[mark]}"
+
+    def picture(self, text: str, address: str) -> str:
+        """Return a picture with its alternative text; empty if it cannot be addressed."""
+        target = self._target(address)
+        return f"![{escape(text)}]({target})" if target else ""
 
     def _target(self, href: str) -> str:
         """Return the URL of a link; empty if it leads nowhere else."""

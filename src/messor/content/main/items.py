@@ -102,6 +102,8 @@ class Items:
         box, written = self.reading.pop()
         boxes, blocks = self._layout.boxes, self._layout.blocks
         first, start, count = box + 1, boxes.starts[box], len(written)
+        if (images := self._layout.images) and images[-1][0] >= start and images[-1][1] >= box:
+            return  # the cache holds no pictures
         if not (
             len(boxes.tags) - first == len(blocks.texts) - start == count
             and boxes.tags[first:] == ["li"] * count

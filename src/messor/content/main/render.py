@@ -7,12 +7,15 @@ from itertools import chain, compress, groupby, zip_longest
 from typing import Final
 
 from messor.content.main.blocks import KINDS, Blocks, Layout
+from messor.content.main.code_language import language_of
+from messor.content.main.footnotes import is_note as is_footnote
 from messor.content.main.inline import GUARDED, Inline, fence_for
+from messor.content.main.pictures import Picture, pictures
 
 _LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-# Prefixes of plain text blocks, except terms and preformatted text.
+# Prefixes of plain text blocks, except terms, their meanings and preformatted text.
 _STARTS = {
-    **dict.fromkeys(KINDS - {"dt", "pre"}, ""),
+    **dict.fromkeys(KINDS - {"dt", "dd", "pre"}, ""),
     **{kind: "#" * level + " " for kind, level in _LEVELS.items()},
 }
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
@@ -78,15 +81,33 @@ def render(layout: Layout, kept: Sequence[int], url: str) -> tuple[str, str]:
     if not kept:
         return "", ""
     boxes = list(map(layout.blocks.boxes.__getitem__, kept))
-    placed = list(zip(kept, map(_places(layout, boxes).__getitem__, boxes), strict=True))
+    shown = list(pictures(layout, kept))
+    places = _places(layout, [*boxes, *(each.box for each in shown)])
+    placed = list(zip(kept, map(places.__getitem__, boxes), strict=True))
     text = _plain_text(layout.blocks, placed)
-    writer = _Writer(layout, Inline(url, text))
+    writer = _Writer(layout, Inline(url, text), shown)
+    if shown:
+        placed = _with_pictures(placed, shown, places)
     tables = [place[_TABLE] for _, place in placed]
     if max(tables) < 0:
         writer.write_all(placed)
     else:
         _write_with_tables(writer, placed, tables)
     return text, writer.finish()
+
+
+def _with_pictures(
+    placed: Sequence[_Placed], shown: Sequence[Picture], places: Sequence[_Place]
+) -> list[_Placed]:
+    """Put pictures before their blocks, with negative numbers."""
+    found: list[_Placed] = []
+    next_ = 0
+    for number, place in placed:
+        while next_ < len(shown) and shown[next_].place <= number:
+            found.append((~next_, places[shown[next_].box]))
+            next_ += 1
+        found.append((number, place))
+    return found
 
 
 def _plain_text(blocks: Blocks, placed: Sequence[_Placed]) -> str:
@@ -114,12 +135,14 @@ def _write_with_tables(writer: _Writer, placed: Sequence[_Placed], tables: Seque
 
 
 class _Writer:
-    def __init__(self, layout: Layout, inline: Inline) -> None:
+    def __init__(self, layout: Layout, inline: Inline, shown: Sequence[Picture]) -> None:
         self._blocks = layout.blocks
+        self._shown = shown
         self._boxes = layout.boxes
         self._inline = inline
         self._parts: list[str] = []
         self._last = _OUTSIDE
+        self._kind = ""  # of the block written last
         self._numbers: dict[int, int] = {}  # number of the last item in each ordered list
 
     def finish(self) -> str:
@@ -132,6 +155,9 @@ class _Writer:
             return
         texts, kinds, markup = self._blocks.texts, self._blocks.kinds, self._blocks.markup
         for number, place in placed:
+            if number < 0:
+                self.write(number, place)
+                continue
             start, text = _STARTS.get(kinds[number]), texts[number]
             # Most blocks are top-level text with nothing to mark or escape.
             if (
@@ -143,28 +169,38 @@ class _Writer:
                 and (text[0] not in GUARDED or text.isalnum())
             ):
                 self._parts += ("\n\n", start + text)
-                self._last = place
+                self._last, self._kind = place, ""
             else:
                 self.write(number, place)
 
     def write(self, number: int, place: _Place) -> None:
-        kind = self._blocks.kinds[number]
+        kind = "" if number < 0 else self._blocks.kinds[number]
         level = _LEVELS.get(kind, 0)
-        if kind == "pre":
-            text = _fenced(self._blocks.texts[number])
-        else:
-            text = self._rendered(number, emphasis=not level)
-            if kind == "dt":
-                text = f"**{text}**"
+        text = self._picture(~number) if number < 0 else self._text(number, kind)
         if not text:
             return
         if place[_ITEM] >= 0:
-            self._write_item(place, f"**{text}**" if level else text)
+            is_note = number >= 0 and is_footnote(self._blocks.markup.get(number))
+            self._write_item(place, f"**{text}**" if level else text, is_note=is_note)
+        elif level:
+            self._put(place, f"{'#' * level} " + text.replace("\n", " "), "")
+        elif kind == "dd" and self._kind in ("dt", "dd"):
+            self._put(place, f": {text}", "", close=True)
         else:
-            if level:
-                text = f"{'#' * level} " + text.replace("\n", " ")
             self._put(place, text, "")
-        self._last = place
+        self._last, self._kind = place, kind
+
+    def _text(self, number: int, kind: str) -> str:
+        """Return the markdown of a block's own text."""
+        blocks = self._blocks
+        if kind == "pre":
+            box, markup = blocks.boxes[number], blocks.markup.get(number)
+            return _fenced(blocks.texts[number], language_of(self._boxes, box, markup))
+        text = self._rendered(number, emphasis=kind not in _LEVELS)
+        return f"**{text}**" if kind == "dt" else text
+
+    def _picture(self, number: int) -> str:
+        return self._inline.picture(self._shown[number].text, self._shown[number].address)
 
     def _rendered(self, number: int, *, emphasis: bool = True) -> str:
         blocks = self._blocks
@@ -172,12 +208,14 @@ class _Writer:
             blocks.texts[number], blocks.markup.get(number), emphasis=emphasis
         )
 
-    def _write_item(self, place: _Place, text: str) -> None:
+    def _write_item(self, place: _Place, text: str, *, is_note: bool = False) -> None:
         indent = "    " * (place[_DEPTH] - 1)
         if place[_ITEM] == self._last[_ITEM]:
             self._put(place, text, indent + "    ")
             return
         marker = self._marker(place)
+        if is_note and marker[0].isdigit():
+            marker = f"[^{marker[:-2]}]: "
         lines = text.split("\n")
         first = f"{indent}{marker}{lines[0]}"
         body = "\n".join([first, *(f"{indent}    {line}" for line in lines[1:])])
@@ -186,7 +224,9 @@ class _Writer:
     def _marker(self, place: _Place) -> str:
         list_ = place[_LIST]
         if list_ >= 0 and self._boxes.tags[list_] == "ol":
-            number = self._numbers[list_] = self._numbers.get(list_, 0) + 1
+            last = self._numbers.get(list_)
+            number = self._boxes.numbers.get(list_, 1) if last is None else last + 1
+            self._numbers[list_] = number
             return f"{number}. "
         return "- "
 
@@ -313,6 +353,6 @@ def _table_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _fenced(text: str) -> str:
+def _fenced(text: str, language: str) -> str:
     fence = fence_for(text, 3)
-    return f"{fence}\n{text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"

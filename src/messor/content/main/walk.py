@@ -47,6 +47,7 @@ _MARKS = {
 }  # fmt: skip
 
 # Effect of an element on the text around it.
+_IMAGE: Final = -1  # noted, for the renderer
 _PASSED_OVER: Final = 0
 _BREAKS: Final = 1
 _HOLDS_ALL: Final = 2
@@ -68,6 +69,8 @@ _WHOLE: dict[str, _Role] = {
     **dict.fromkeys(_UNSEEN, (_PASSED_OVER, "", 0)),
     **{tag: (_MARK, mark, 0) for tag, mark in _MARKS.items()},
     "br": (_BREAKS, "", 0),
+    "img": (_IMAGE, "", 0),
+    "amp-img": (_IMAGE, "", 0),
 }
 _FRAMED: dict[str, _Role] = _WHOLE | dict.fromkeys(_FRAME, (_PASSED_OVER, "", 0))
 _LAST_BOX = MAX_BOXES - 1
@@ -89,8 +92,8 @@ class _Walk:
     """The state of a walk: the layout so far, and the block that is being read."""
 
     __slots__ = (
-        "_begun", "_box_hints", "_boxes", "_declared", "_items", "_linked", "_marks", "_names", "_open",
-        "_pieces", "_roles", "_spans", "_texts", "_within", "is_full", "layout",
+        "_begun", "_box_hints", "_boxes", "_declared", "_items", "_linked", "_marks", "_names", "_numbers",
+        "_open", "_pieces", "_roles", "_spans", "_texts", "_within", "is_full", "layout",
     )  # fmt: skip
 
     def __init__(
@@ -106,7 +109,7 @@ class _Walk:
         self._texts = self.layout.blocks.texts
         self._roles = roles
         self._names = names
-        self._declared, self._box_hints, self._spans = declared_hints(root, names)
+        self._declared, self._box_hints, self._spans, self._numbers = declared_hints(root, names)
         self._items = Items(self.layout, lists)
         self._open: list[tuple[str, str]] = []  # open marks, outermost first
         self._begun: list[int] = []  # the pieces they start with
@@ -119,9 +122,8 @@ class _Walk:
         """Visit all nodes without recursion, so that depth uses no stack."""
         role_of, names, declared = self._roles.get, self._names, self._declared
         within, reading, end_block = self._within, self._items.reading, self._end_block
-        boxes, texts = self._boxes, self._texts
-        tags, parents, ends = boxes.tags, boxes.parents, boxes.ends
-        pieces = self._pieces
+        boxes, texts, images = self._boxes, self._texts, self.layout.images
+        tags, parents, ends, pieces = boxes.tags, boxes.parents, boxes.ends, self._pieces
         box, kind = 0, ""
         nodes: Iterator[Any] = iter([root]) if isinstance(root, Element) else iter(root)
         above: list[tuple[Iterator[Any], int, str]] = []
@@ -134,7 +136,9 @@ class _Walk:
                     tag = node.tag
                     role, made, hints = role_of(tag) or (_CUSTOM if "-" in tag else _PLAIN)
                     if role <= _BREAKS:
-                        if role == _BREAKS and pieces:
+                        if role == _IMAGE:
+                            images.append((len(texts) + bool(pieces), box, node))
+                        elif role == _BREAKS and pieces:
                             pieces = self._break(box, kind)
                             if len(texts) >= MAX_BLOCKS:
                                 break
@@ -228,6 +232,8 @@ class _Walk:
             boxes.names[number] = name
         if self._spans and node in self._spans:
             boxes.spans[number] = self._spans[node]
+        if self._numbers and node in self._numbers:
+            boxes.numbers[number] = self._numbers[node]
         if number >= _LAST_BOX or start >= MAX_BLOCKS:
             self.is_full = True
             return _ENTERED
@@ -331,7 +337,9 @@ class _Walk:
 
 
 def _value(mark: str, element: Element) -> str:
-    return (element.attr("href") or "") if mark == "a" else ""
+    if mark == "a":
+        return element.attr("href") or ""
+    return (element.attr("class") or element.attr("data-lang") or "") if mark == "code" else ""
 
 
 def _as_written(joined: str) -> str:

@@ -21,7 +21,7 @@ from messor.settings import Settings
 
 ANY = "*"
 # Load balancers' HTTP/1.0 checks, which have no Host header: public, without links.
-HEALTH = ("/api/v1/health/live", "/api/v1/health/ready")
+HEALTH = ("/api/v1/health/live", "/api/v1/health/ready", "/healthz", "/readyz")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::\d{1,5})?")
 _SHOWN = 100
 

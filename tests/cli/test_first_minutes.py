@@ -85,3 +85,33 @@ def test_extraction_can_be_left_for_later(messor: Messor, web: LittleWeb, tmp_pa
     refused = messor("crawl", HOME, "-o", str(tmp_path / "none" / "a.csv"))
     assert refused.code == 2
     assert "not a folder" in refused.err
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (("recrods", "list"), "There is no command 'recrods'. Did you mean records?"),
+        (("frobnicate",), "There is no command 'frobnicate'."),
+        (("localhost:8000",), "messor http://my-site.test/"),
+        (("http://localhost:8000/",), '\'{"my-site.test:80": "127.0.0.1:8000"}\''),
+        (("http://[::1]:8080/",), '\'{"my-site.test:80": "[::1]:8080"}\''),
+    ],
+)
+def test_what_a_newcomer_mistypes_is_answered_with_what_to_type(
+    messor: Messor, given: tuple[str, ...], words: str
+) -> None:
+    refused = messor(*given)
+    assert refused.code == 2
+    assert words in refused.err
+
+
+def test_a_site_on_this_machine_is_crawled_by_the_name_that_the_message_gives(
+    messor: Messor, web: LittleWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = web.settings().allowed_networks.names[f"{SHOP}:80"].rpartition(":")[2]
+    told = messor(f"http://127.0.0.1:{port}/").err
+    monkeypatch.setenv(
+        "MESSOR_ALLOWED_NETWORKS__NAMES", f'{{"my-site.test:80": "127.0.0.1:{port}"}}'
+    )
+    assert f'"127.0.0.1:{port}"' in told
+    assert messor("crawl", "http://my-site.test/", "--depth", "0", "--no-extract").code in (0, 7)

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import tomllib
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -128,6 +129,12 @@ class LazyGroup(click.Group):
         """Treat `messor URL` as `messor crawl URL`: a URL has a dot or a scheme, a command has not."""
         if args and args[0] not in COMMANDS and ("." in args[0] or "://" in args[0]):
             args = ["crawl", *args]
+        elif args and args[0].partition(":")[0] == "localhost":
+            args = ["crawl", *args]  # which says how to crawl one's own machine
+        elif args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            near = get_close_matches(args[0], self.list_commands(ctx), n=2)
+            more = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"There is no command {args[0]!r}.{more}")
         return super().resolve_command(ctx, args)
 
 

@@ -4,7 +4,7 @@ A test compares each with the first sentence of its command's own help.
 """
 
 SUMMARIES = {
-    "archive": "Verify that the archive holds what was fetched.",
+    "archive": "Show, tidy, move and verify the archive.",
     "audit": "Check from the logs that the crawler kept to its rules.",
     "changes": "Print what changed, in commit order, with tombstones of what was erased.",
     "completion": "Print the completion script for a shell.",
@@ -36,10 +36,12 @@ SUMMARIES = {
     "rehearse": "Rehearse shipped verticals (all by default) on simulated webs with known ground truth.",
     "relevance": "Review which pages are relevant to a vertical's topic, and train the classifier.",
     "replay": "Extract archived pages again, with the current parsers or a given version.",
+    "rights": "Show what a site says about search, AI input, AI training, text mining and archiving.",
     "schedule": "Show and change the schedule of automatic runs.",
     "scores": "Show scores, simulate other weights, and assign track levels.",
     "scout": "Search for new sites, and review the candidates found.",
     "search": 'Search pages and records: words, "a phrase", -exclude, this OR that, prefix*.',
+    "search-index": "Fill and check the index of a search server (Elasticsearch or OpenSearch).",
     "snapshots": "List the snapshots of a page, by its id.",
     "status": "Show workers, queues and alarms; exits with 1 while an alarm is active.",
     "tasks": "Submit pages to crawl, and pause, resume, stop, retry or recrawl them.",

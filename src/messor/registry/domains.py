@@ -30,8 +30,8 @@ from messor.registry.life import (
 from messor.registry.terms import COLUMNS as TERM_COLUMNS
 from messor.registry.terms import RANGES, Terms, understand
 from messor.store.database import Connection, Database
-from messor.web.suffixes import registrable_domain
-from messor.web.urls import parse
+from messor.web.suffixes import is_ip_literal, registrable_domain
+from messor.web.urls import Url, parse
 
 __all__ = [
     "EVENT_TYPES",
@@ -199,14 +199,24 @@ class Submission:
             )
         domain = registrable_domain(url.host)
         if domain is None:
-            raise UsageError(
-                f"{url.host!r} has no registrable domain. Give a name such as example.org."
-            )
+            raise UsageError(_without_domain(url))
         if len(url.host) > MAX_NAME or not all(map(_LABEL.fullmatch, url.host.split("."))):
             raise UsageError(
                 f"{url.host[:200]!r} is not a valid DNS name. Give a domain such as example.org."
             )
         return cls(domain, f"{url.scheme}://{url.authority}/")
+
+
+def _without_domain(url: Url) -> str:
+    """Why a host cannot be a domain; one's own machine needs a name and an opening."""
+    is_local = url.host == "localhost" or url.host.endswith(".localhost")
+    if is_local or is_ip_literal(url.host):
+        target = f"{'127.0.0.1' if is_local else url.host}:{url.port}"
+        return (
+            f"{url.host!r} is an address; approvals are for domains. To crawl a site of your own there, give it a name: "
+            f'MESSOR_ALLOWED_NETWORKS__NAMES=\'{{"my-site.test:80": "{target}"}}\' messor http://my-site.test/'
+        )
+    return f"{url.host!r} has no registrable domain. Give a name such as example.org."
 
 
 async def submit(

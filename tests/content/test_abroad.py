@@ -28,8 +28,8 @@ def address_in(*lines: str) -> list[dict[str, Any]]:
             "1st Floor, Usman Center, Khadim Ali Road", "51310", "Sialkot",
         ),
         (
-            ("Office of the North", "14 Kunaev Str.", "Office 2/1", "01000 Astana", "Kazakhstan"),
-            "14 Kunaev Str. Office 2/1", "01000", "Astana",
+            ("Office of the North", "Block 14, Kunaev", "Office 2/1", "01000 Astana", "Kazakhstan"),
+            "Block 14, Kunaev Office 2/1", "01000", "Astana",
         ),
         (
             ("Tweed Works", "52 Mill Street", "Leeds LS1 4AP"),

@@ -29,7 +29,7 @@ _STREET_LIKE = re.compile(
 )
 _NUMBERED = re.compile(r"\d")
 _CONTACT = re.compile(
-    r"@|\+\s?\d|\(\+?\d|(?i:\b(?:tel|phone|fax|mobile|e-?mail|www)\b)|\d{3}[-.\s]\d{3,4}\b|\d{7}|https?:|[?!:]"
+    r"@|\+\s?\d|\(\+?\d{1,4}\)\s?\d|(?i:\b(?:tel|phone|fax|mobile|e-?mail|www)\b)|\d{3}[-.\s]\d{3,4}\b|\d{7}|https?:|[?!:]"
 )
 
 

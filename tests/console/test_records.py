@@ -12,6 +12,7 @@ from messor.records.queries import RECORDS, RecordFilter
 from messor.store.database import Database
 from tests.console.conftest import Visitor
 from tests.harvested import Harvest, contact_html, open_harvest, product_html, stock_shop
+from tests.held_lanes import make_domain
 
 MOST_QUERIES = 12
 
@@ -133,6 +134,15 @@ async def test_the_domain_shows_its_records(reviewer: Visitor, shop: Harvest) ->
     assert "Copper kettle" in page.said
     assert 'href="/records?domain=shop.example&amp;kind=contact"' in page.text
     assert "/domains/shop.example/records" in (await reviewer.get("/domains/shop.example")).text
+
+
+async def test_a_domain_shows_no_records_of_another(
+    reviewer: Visitor, shop: Harvest, database: Database
+) -> None:
+    await make_domain(database, "other.example")
+    page = await reviewer.get("/domains/other.example/records")
+    assert "No records yet" in page.said
+    assert "Copper kettle" not in page.said
 
 
 async def test_empty_pages_teach(reviewer: Visitor, database: Database) -> None:

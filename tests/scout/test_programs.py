@@ -392,12 +392,16 @@ OTHERS: list[tuple[str, str, str]] = [
     ("riverside.net", "Scientists have won research prize worth 1m", "The team was given the award for its work, the university announced on Monday."),
     ("alder.org", "Alder Foundation awards £2m in research grants", "The foundation announced today that twelve projects have won funding."),
     ("citytoday.com", "New arts grant announced by council", "The council has announced a new fund for arts groups, officials said on Monday."),
+    ("wxyz.com", "Nonprofit lands grant funding to expand youth services | WXYZ", "A local nonprofit is expanding its youth programs after landing a federal grant worth $1.2 million."),
+    ("springtown.net", "Library is awarded grant for reading rooms", "The library opens longer after receiving a grant from the arts fund."),
     ("dnevnik.bg", "Министърът обяви нова програма за стипендии | Дневник", "Правителството ще отпусне 5 млн. лв., съобщиха от министерството в понеделник."),
     ("plovdiv-novini.bg", "Училище спечели финансиране по национална програма", "Училището получи 50 000 лв., съобщиха вчера."),
     # A word is not a program.
     ("something.org", "Grants", ""),
     ("something.org", "Funding", "Grants"),
     ("something.org", "Стипендии", ""),
+    ("hartfoundation.org", "Grants", "Grants"),
+    ("hartfoundation.org", "Grants", ""),
     ("recepti.bg", "Рецепта за баница", "Лесна рецепта за домашна баница със сирене."),
 ]  # fmt: skip
 

@@ -174,10 +174,10 @@ class OrganisationTypeJudge:
         bystander = self._bystanders.detect(title, result.snippet, label)
         if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
             return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
-        if named and says_little(title, result.snippet):
-            return Opinion(0.5, f"its name says {_quoted(named)}, and one word is all it says")
         if named:
-            return Opinion(1.0, f"its name says {_quoted(named)}")
+            is_scant = says_little(title, result.snippet)
+            scant = ", and one word is all it says" if is_scant else ""
+            return Opinion(0.5 if is_scant else 1.0, f"its name says {_quoted(named)}{scant}")
         other = self._others.found_in(label)
         if not title.is_whole:
             other = self._others.found_in(title.organisation) or other

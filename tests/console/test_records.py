@@ -12,7 +12,6 @@ from messor.records.queries import RECORDS, RecordFilter
 from messor.store.database import Database
 from tests.console.conftest import Visitor
 from tests.harvested import Harvest, contact_html, open_harvest, product_html, stock_shop
-from tests.held_lanes import make_domain
 
 MOST_QUERIES = 12
 
@@ -139,9 +138,11 @@ async def test_the_domain_shows_its_records(reviewer: Visitor, shop: Harvest) ->
 async def test_a_domain_shows_no_records_of_another(
     reviewer: Visitor, shop: Harvest, database: Database
 ) -> None:
-    await make_domain(database, "other.example")
+    other = await open_harvest(database, "other.example")
+    await other.see("/contact", contact_html("Another house", "hello@other.example"))
     page = await reviewer.get("/domains/other.example/records")
-    assert "No records yet" in page.said
+    assert "hello@other.example" in page.text
+    assert "shop.example/kettle" not in page.text
     assert "Copper kettle" not in page.said
 
 

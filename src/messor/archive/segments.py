@@ -47,6 +47,7 @@ SELECT o.id, o.name, coalesce(max(h.ends), 0) AS committed
 """
 
 # Not every system has it; syncing more than needed is safe.
+_MEMBER = b"\x1f\x8b\x08"  # what each record begins with
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
@@ -293,4 +294,8 @@ class OpenSegment:
 
 def read_record(source: ArchiveSource, name: str, offset: int, length: int) -> bytes:
     """One record's bytes as stored: a gzip member."""
-    return archive_at(source).read(name, offset, length)
+    archive = archive_at(source)
+    data = archive.read(name, offset, length)
+    if is_remote(name) and (len(data) < length or not data.startswith(_MEMBER)):
+        return archive.read_afresh(name, offset, length)  # the store may have answered wrongly
+    return data

@@ -389,6 +389,10 @@ class Settings(BaseSettings):
     archive_cache_mb: int = Field(
         default=1024, ge=0, description="Megabytes of the archive's objects cached on this machine"
     )
+    texts: Literal["database", "archive"] = Field(
+        default="database",
+        description="Where the markdown of new pages is stored: database, or archive (beside the bytes)",
+    )
     proxy_requests_per_second: int = Field(
         default=5,
         ge=1,

@@ -39,6 +39,9 @@ WITH left_open AS MATERIALIZED (
   SELECT revisit_segment_id, revisit_offset + revisit_length FROM messor.page_snapshots
    WHERE revisit_segment_id IN (SELECT id FROM left_open)
    UNION ALL
+  SELECT text_segment_id, text_offset + text_length FROM messor.page_snapshots
+   WHERE text_segment_id IN (SELECT id FROM left_open)
+   UNION ALL
   SELECT segment_id, segment_offset + segment_length FROM messor.spare_records
    WHERE segment_id IN (SELECT id FROM left_open)
 )

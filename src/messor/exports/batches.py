@@ -124,8 +124,8 @@ async def copy_window(database: Database, wanted: Selection, window: Window, wri
             if not missing:
                 return await query.copy(connection, write)
         # The archive is read when the transaction is over.
-        found = await texts(database, missing)
-        archived |= {one: found[one].markdown if one in found else None for one in missing}
+        read = await texts(database, missing)
+        archived |= {one: read[one].markdown if one in read else None for one in missing}
     # Records are read when the transaction is over.
     assert wanted.archive is not None, "an export of WARC records needs the archive"
     count = 0

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.truth import articles, facts, wcxb
+from bench.truth import articles, facts, languages, wcxb
 from bench.truth.corpora import CORPORA
 from bench.truth.report import Section, as_json, as_markdown
 
@@ -17,6 +17,7 @@ CASES: dict[str, Callable[[], Section | None]] = {
     "wcxb": wcxb.measure,
     "articles": articles.measure,
     **facts.CASES,
+    "languages": languages.measure,
 }
 
 

@@ -393,6 +393,15 @@ class Settings(BaseSettings):
         default="database",
         description="Where the markdown of new pages is stored: database, or archive (beside the bytes)",
     )
+    backup_to: str | None = Field(
+        default=None,
+        description="Folder or object store for scheduled backups, such as /srv/backups or s3://bucket/prefix",
+    )
+    backup_keep: int = Field(default=7, ge=1, description="Scheduled backups to keep")
+    backup_passphrase: SecretStr | None = Field(
+        default=None,
+        description="Seals the installation's key in backups; empty: backups have no key",
+    )
     proxy_requests_per_second: int = Field(
         default=5,
         ge=1,

@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "022_archived_texts"
-down_revision = "021_commit_order"
+revision = "023_archived_texts"
+down_revision = "022_backups"
 branch_labels = None
 depends_on = None
 
@@ -58,8 +58,8 @@ END $$
 def upgrade() -> None:
     for name, kind in COLUMNS.items():
         op.execute(f"ALTER TABLE messor.page_snapshots ADD COLUMN {name} {kind}")
-    use_function("forget_pages", "022")
-    use_function("mended", "022")
+    use_function("forget_pages", "023")
+    use_function("mended", "023")
     words = f"coalesce({COUNTED}, s.text_words)"
     op.execute(MESSOR_CONTENT.format(words=words, join="LEFT JOIN"))
     op.execute(WELLNESS_CONTENT.format(words=words))

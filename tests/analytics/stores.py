@@ -14,7 +14,7 @@ from clickhouse_connect import get_client
 
 from messor.analytics.clickhouse import ClickHouse
 from messor.analytics.lake import Lake
-from messor.analytics.questions import QUESTIONS, Scope
+from messor.analytics.questions import QUESTIONS, AnswerScope
 from messor.analytics.store import Limits, Store
 from messor.analytics.tables import TABLES
 from messor.store.database import Database
@@ -56,7 +56,9 @@ class PlainDialect:
         return "'" + value.replace("'", "''") + "'"
 
 
-async def plain_answer(database: Database, question: str, scope: Scope) -> list[tuple[Any, ...]]:
+async def plain_answer(
+    database: Database, question: str, scope: AnswerScope
+) -> list[tuple[Any, ...]]:
     """A question answered by PostgreSQL, each table an expression over its own ones."""
     tables = ", ".join(f"{name} AS ({_plain(name)})" for name in TABLES)
     sql = QUESTIONS[question].sql(PlainDialect(), scope).strip()
@@ -75,7 +77,7 @@ def _plain(name: str) -> str:
     return f"SELECT {chosen} {source}{only if name == 'pages' else ''}"
 
 
-def answer(store: Store, question: str, scope: Scope) -> list[tuple[Any, ...]]:
+def answer(store: Store, question: str, scope: AnswerScope) -> list[tuple[Any, ...]]:
     return store.query(QUESTIONS[question].sql(store.dialect, scope), Limits()).rows
 
 

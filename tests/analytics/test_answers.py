@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from messor.analytics.questions import QUESTIONS, Scope
+from messor.analytics.questions import QUESTIONS, AnswerScope
 from messor.analytics.store import Store
 from messor.analytics.sync import rebuild, sync
 from messor.analytics.tables import TABLES
@@ -29,8 +29,8 @@ from tests.harvested import product_html
 both = pytest.mark.parametrize("name", STORES)
 
 
-async def scope_now(database: Database, **values: object) -> Scope:
-    return Scope(await database.fetchval("SELECT messor.clock()"), **values)  # type: ignore[arg-type]
+async def scope_now(database: Database, **values: object) -> AnswerScope:
+    return AnswerScope(await database.fetchval("SELECT messor.clock()"), **values)  # type: ignore[arg-type]
 
 
 async def require_equal(database: Database, store: Store) -> None:
@@ -38,7 +38,7 @@ async def require_equal(database: Database, store: Store) -> None:
     for table in TABLES:
         assert whole(store, table) == await plain_whole(database, table), table
     now = await scope_now(database)
-    scopes = (now, Scope(now.until, days=10, domain="shop.example"))
+    scopes = (now, AnswerScope(now.until, days=10, domain="shop.example"))
     for scope in scopes:
         for question in QUESTIONS:
             theirs = comparable(await plain_answer(database, question, scope))

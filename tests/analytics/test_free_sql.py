@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from messor.analytics.lake import Lake
-from messor.analytics.rows import Batch
+from messor.analytics.rows import RowBatch
 from messor.analytics.store import AnswerRefusedError, Limits, State, Store
 from messor.analytics.tables import TABLES
 from messor.errors import ConflictError, MessorError, UnavailableError, UsageError
@@ -27,7 +27,7 @@ def fill(store: Store, folder: Path) -> None:
             for n in range(ROWS)
         )
     )
-    store.fill(Batch(TABLES["pages"], path, ROWS), State(sequence=1))
+    store.fill(RowBatch(TABLES["pages"], path, ROWS), State(sequence=1))
 
 
 @pytest.fixture(params=STORES)

@@ -40,6 +40,8 @@ PASSING = {
         "insight/search_server/documents.py",
         Purpose.SEARCH,
     ),
+    ("analytics/rows.py", "open"): ("analytics/rows.py", Purpose.ANALYTICS),
+    ("analytics/lake.py", "open"): ("analytics/rows.py", Purpose.ANALYTICS),
     ("watches/send.py", "NewMail"): ("watches/evaluate.py", Purpose.ALERT),
     ("watches/send.py", "new_delivery"): ("watches/evaluate.py", Purpose.ALERT),
     ("ops/webhooks/deliver.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
@@ -68,11 +70,12 @@ EXCUSED = {
     ("store/embedded/folder.py", "fdopen"): "within the installation",
 }
 # What reads the change feed hands it on, by whatever means: its purpose, or why it does not leave.
-FEED_READERS = {"CHANGES", "ENTRIES", "read_after", "read_chunks", "read_feed"}
+FEED_READERS = {"CHANGES", "ENTRIES", "read_after", "read_chunks", "read_entries", "read_feed"}
 READING_THE_FEED: dict[str, Purpose | str] = {
     "api/routes/changes.py": Purpose.FEED,
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
+    "analytics/sync.py": "reads which rows changed; they pass in analytics/rows.py",
     "watches/preview.py": "what a watch would tell, shown to who makes it",
     "console/views/changes.py": "a list, shown to a member",
 }

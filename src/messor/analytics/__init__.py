@@ -2,5 +2,5 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "answers", "jobs", "queried", "questions", "store", "sync", "tables",
+    "answers", "jobs", "queried", "questions", "store", "sync",
 )  # fmt: skip

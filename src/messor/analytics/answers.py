@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from messor.analytics.questions import Question, Scope, question_of
-from messor.analytics.store import Answer, Limits, Store, TableSize
+from messor.analytics.questions import AnswerScope, ReadyQuestion, question_of
+from messor.analytics.store import Limits, SqlAnswer, Store, TableSize
 from messor.errors import ConflictError, UsageError
 from messor.settings import Settings
 
@@ -26,9 +26,9 @@ NOT_FILLED = "The tables of analytics are empty; to fill them: messor analytics 
 class Answered:
     """An answer to a ready question."""
 
-    question: Question
-    scope: Scope
-    answer: Answer
+    question: ReadyQuestion
+    scope: AnswerScope
+    answer: SqlAnswer
     store: str
 
 
@@ -57,12 +57,12 @@ class Analytics:
         limits = Limits(settings.query_seconds, settings.query_rows, settings.query_memory_mb)
         return cls(lambda: store_of(settings), limits, place_of(settings))
 
-    async def ask(self, name: str, scope: Scope) -> Answered:
-        """Answer a ready question."""
+    async def ask(self, name: str, scope: AnswerScope) -> Answered:
+        """SqlAnswer a ready question."""
         question = question_of(name)
         _require_sound(question, scope)
 
-        def answer(store: Store) -> Answer:
+        def answer(store: Store) -> SqlAnswer:
             _require_filled(store)
             limits = replace(self._limits, rows=max(self._limits.rows, 10_000))
             return store.query(question.sql(store.dialect, scope), limits)
@@ -70,15 +70,15 @@ class Analytics:
         store, found = await self._with_store(answer)
         return Answered(question, scope, found, store)
 
-    async def query(self, sql: str, *, rows: int | None = None) -> Answer:
-        """Answer one SELECT over the tables."""
+    async def query(self, sql: str, *, rows: int | None = None) -> SqlAnswer:
+        """SqlAnswer one SELECT over the tables."""
         if len(sql) > MAX_SQL or "\0" in sql:
             raise UsageError(f"SQL has at most {MAX_SQL:,} characters, and no NUL.")
         limits = self._limits
         if rows is not None:
             limits = replace(limits, rows=min(rows, limits.rows))
 
-        def answer(store: Store) -> Answer:
+        def answer(store: Store) -> SqlAnswer:
             _require_filled(store)
             return store.query(sql, limits)
 
@@ -131,7 +131,7 @@ def _require_filled(store: Store) -> None:
         raise ConflictError(NOT_FILLED)
 
 
-def _require_sound(question: Question, scope: Scope) -> None:
+def _require_sound(question: ReadyQuestion, scope: AnswerScope) -> None:
     if not 1 <= scope.days <= MAX_DAYS:
         raise UsageError(f"Days are 1 to {MAX_DAYS:,}.")
     for name in ("domain", "category"):
@@ -144,7 +144,7 @@ def _require_sound(question: Question, scope: Scope) -> None:
             raise UsageError(f"A {name} has no NUL.")
 
 
-def labels_of(question: Question, row: dict[str, Any]) -> str:
+def labels_of(question: ReadyQuestion, row: dict[str, Any]) -> str:
     """What a row is about, for charts."""
     return " · ".join(str(row[name]) for name in question.chart.label if row[name] is not None)
 
@@ -157,6 +157,6 @@ def series_of(answered: Answered, most: int) -> list[tuple[str, list[dict[str, A
     return sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))[:most]
 
 
-def rows_of(answer: Answer) -> list[dict[str, Any]]:
+def rows_of(answer: SqlAnswer) -> list[dict[str, Any]]:
     """The rows by column name."""
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -16,11 +16,11 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from messor.analytics.dialects import ClickHouseDialect
-from messor.analytics.rows import NULL, Batch
+from messor.analytics.rows import NULL, RowBatch
 from messor.analytics.store import (
-    Answer,
     AnswerRefusedError,
     Limits,
+    SqlAnswer,
     State,
     TableSize,
     shortened,
@@ -109,7 +109,7 @@ class ClickHouse:
             ).result_rows
         return msgspec.json.decode(found[0][0], type=State) if found else State()
 
-    def write(self, batches: Sequence[Batch], state: State, *, erase: bool = False) -> None:
+    def write(self, batches: Sequence[RowBatch], state: State, *, erase: bool = False) -> None:
         with self._asking():
             for batch in batches:
                 for part in _parts(batch.gone):
@@ -119,7 +119,7 @@ class ClickHouse:
                     self._erase(batch, part)
             self._save(state)
 
-    def fill(self, batch: Batch, state: State) -> None:
+    def fill(self, batch: RowBatch, state: State) -> None:
         with self._asking():
             self._insert(batch)
             self._save(state)
@@ -141,7 +141,7 @@ class ClickHouse:
                 self._client.command(f"DROP TABLE IF EXISTS {self._name(name)} SYNC")
             self._prepare()
 
-    def query(self, sql: str, limits: Limits) -> Answer:
+    def query(self, sql: str, limits: Limits) -> SqlAnswer:
         # `readonly` comes last: nothing can be set after it, and table functions that reach files
         # or other servers are refused.
         settings = {
@@ -156,7 +156,7 @@ class ClickHouse:
             self._client.database = self.database
             found = self._client.query(_one_select(sql), settings=settings)
         rows = [tuple(row) for row in found.result_rows]
-        return Answer(
+        return SqlAnswer(
             list(found.column_names), shortened(rows[: limits.rows]), len(rows) > limits.rows
         )
 
@@ -187,7 +187,7 @@ class ClickHouse:
                 f"ORDER BY ({', '.join(table.key)})"
             )
 
-    def _insert(self, batch: Batch) -> None:
+    def _insert(self, batch: RowBatch) -> None:
         """The rows of a batch in one insert."""
         if not batch.rows:
             return
@@ -200,7 +200,7 @@ class ClickHouse:
                 settings=dict(INSERTING),
             )
 
-    def _mark_gone(self, batch: Batch, ids: Sequence[Any], sequence: int) -> None:
+    def _mark_gone(self, batch: RowBatch, ids: Sequence[Any], sequence: int) -> None:
         table, keys = batch.table, ", ".join(batch.table.key)
         self._client.command(
             f"INSERT INTO {self._name(table.name)} ({keys}, _version, _gone) "
@@ -208,7 +208,7 @@ class ClickHouse:
             f"WHERE {batch.column} IN ({self._list(ids)})"
         )
 
-    def _erase(self, batch: Batch, ids: Sequence[Any]) -> None:
+    def _erase(self, batch: RowBatch, ids: Sequence[Any]) -> None:
         self._client.command(
             f"ALTER TABLE {self._name(batch.table.name)} DELETE "
             f"WHERE {batch.column} IN ({self._list(ids)})",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 
-class Dialect(Protocol):
+class SqlDialect(Protocol):
     """Functions that each store names differently."""
 
     def median(self, value: str) -> str: ...

@@ -28,8 +28,8 @@ from messor.analytics.lake_files import (
     delta_of,
     read_batch,
 )
-from messor.analytics.rows import Batch
-from messor.analytics.store import Answer, Limits, State, TableSize
+from messor.analytics.rows import RowBatch
+from messor.analytics.store import Limits, SqlAnswer, State, TableSize
 from messor.analytics.tables import TABLES, Table
 from messor.errors import ConflictError, UnavailableError
 
@@ -58,7 +58,7 @@ class Lake:
     def state(self) -> State:
         return self._manifest().state
 
-    def write(self, batches: Sequence[Batch], state: State, *, erase: bool = False) -> None:
+    def write(self, batches: Sequence[RowBatch], state: State, *, erase: bool = False) -> None:
         with self._changing() as (before, duck):
             manifest = before
             for batch in batches:
@@ -75,7 +75,7 @@ class Lake:
                     manifest = self._merged(duck, manifest, batch.table, state.sequence)
             self._commit(manifest, state)
 
-    def fill(self, batch: Batch, state: State) -> None:
+    def fill(self, batch: RowBatch, state: State) -> None:
         with self._changing() as (before, duck):
             manifest = before
             if batch.rows:
@@ -108,7 +108,7 @@ class Lake:
             self._replace(Manifest())
             self._sweep(Manifest())
 
-    def query(self, sql: str, limits: Limits) -> Answer:
+    def query(self, sql: str, limits: Limits) -> SqlAnswer:
         return lake_query.run(self._views, sql, limits)
 
     def sizes(self) -> list[TableSize]:

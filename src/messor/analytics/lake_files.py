@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from messor.analytics.rows import NULL, Batch
+from messor.analytics.rows import NULL, RowBatch
 from messor.analytics.store import State
 from messor.analytics.tables import Table
 from messor.exports.columns import Type
@@ -60,7 +60,7 @@ class Manifest(msgspec.Struct, frozen=True):
         )
 
 
-def read_batch(batch: Batch) -> str:
+def read_batch(batch: RowBatch) -> str:
     """The rows of a batch as a query."""
     columns = {each.name: TYPES[each.type] for each in batch.table.columns}
     types = ", ".join(
@@ -72,7 +72,7 @@ def read_batch(batch: Batch) -> str:
       columns = {{{types}}})"""
 
 
-def delta_of(batch: Batch, files: Files, sequence: int) -> str:
+def delta_of(batch: RowBatch, files: Files, sequence: int) -> str:
     """A batch as a delta: its rows, and a tombstone for each row that the gone ids have."""
     parts = [f"SELECT *, false AS _gone FROM ({read_batch(batch)})"] if batch.rows else []
     if batch.gone:
@@ -80,7 +80,7 @@ def delta_of(batch: Batch, files: Files, sequence: int) -> str:
     return " UNION ALL ".join(parts)
 
 
-def _tombstones(batch: Batch, files: Files, sequence: int) -> str:
+def _tombstones(batch: RowBatch, files: Files, sequence: int) -> str:
     table = batch.table
     cells = ", ".join(
         each.name if each.name in table.key else f"NULL::{TYPES[each.type]} AS {each.name}"

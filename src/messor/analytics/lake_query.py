@@ -12,15 +12,15 @@ from threading import Event, Timer
 
 import duckdb
 
-from messor.analytics.store import Answer, AnswerRefusedError, Limits, shortened
+from messor.analytics.store import AnswerRefusedError, Limits, SqlAnswer, shortened
 from messor.errors import UnavailableError, UsageError
 
 Views = Callable[[], dict[str, tuple[str, list[Path]]]]  # a table's query, and its files
 ONE_SELECT = "Only one SELECT is answered, over: "
 
 
-def run(views: Views, sql: str, limits: Limits) -> Answer:
-    """Answer a query; the files are looked up again if they were replaced meanwhile."""
+def run(views: Views, sql: str, limits: Limits) -> SqlAnswer:
+    """SqlAnswer a query; the files are looked up again if they were replaced meanwhile."""
     tables = views()
     _require_select(sql, tables)
     try:
@@ -47,7 +47,7 @@ def _require_select(sql: str, tables: dict[str, tuple[str, list[Path]]]) -> None
         raise UsageError(f"{ONE_SELECT}{', '.join(tables)}.")
 
 
-def _answer(tables: dict[str, tuple[str, list[Path]]], sql: str, limits: Limits) -> Answer:
+def _answer(tables: dict[str, tuple[str, list[Path]]], sql: str, limits: Limits) -> SqlAnswer:
     duck = duckdb.connect(":memory:", config={"threads": 2})
     is_late = Event()
 
@@ -79,7 +79,7 @@ def _answer(tables: dict[str, tuple[str, list[Path]]], sql: str, limits: Limits)
     finally:
         timer.cancel()
         duck.close()
-    return Answer(names, shortened(rows[: limits.rows]), len(rows) > limits.rows)
+    return SqlAnswer(names, shortened(rows[: limits.rows]), len(rows) > limits.rows)
 
 
 def _restrict(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from messor.analytics.answers import Analytics
-from messor.analytics.store import Answer
+from messor.analytics.store import SqlAnswer
 from messor.ledger.events import Event, record
 from messor.store.database import Database
 
@@ -12,8 +12,8 @@ MAX_NOTED = 2_000  # characters of the SQL in its event
 
 async def query(
     database: Database, analytics: Analytics, sql: str, *, actor: str, rows: int | None = None
-) -> Answer:
-    """Answer one SELECT; who asked what is an event, also when it is refused."""
+) -> SqlAnswer:
+    """SqlAnswer one SELECT; who asked what is an event, also when it is refused."""
     data: dict[str, object] = {"sql": sql.replace("\0", "")[:MAX_NOTED], "rows": None}
     try:
         answer = await analytics.query(sql, rows=rows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from messor.analytics.dialects import Dialect
+from messor.analytics.dialects import SqlDialect
 from messor.errors import NotFoundError
 
 PERIODS = 12
@@ -25,7 +25,7 @@ Kind = Literal["text", "number", "share", "time"]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class AnswerScope:
     """What an answer is about: until when, how far back, and of which domain or category."""
 
     until: datetime
@@ -54,7 +54,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReadyQuestion:
     """A ready question."""
 
     name: str
@@ -62,19 +62,19 @@ class Question:
     about: str
     columns: tuple[tuple[str, Kind], ...]
     chart: Chart
-    sql: Callable[[Dialect, Scope], str]
+    sql: Callable[[SqlDialect, AnswerScope], str]
     takes: tuple[str, ...] = ("days", "domain")  # parts of the scope that matter
 
 
-def _of_domain(d: Dialect, scope: Scope, column: str) -> str:
+def _of_domain(d: SqlDialect, scope: AnswerScope, column: str) -> str:
     return f" AND {column} = {d.text(scope.domain)}" if scope.domain else ""
 
 
-def _of_category(d: Dialect, scope: Scope, column: str) -> str:
+def _of_category(d: SqlDialect, scope: AnswerScope, column: str) -> str:
     return f" AND {column} = {d.text(scope.category)}" if scope.category else ""
 
 
-def _price_trends(d: Dialect, scope: Scope) -> str:
+def _price_trends(d: SqlDialect, scope: AnswerScope) -> str:
     """A price holds until the next one; it ends with the product.
 
     `nullif` makes the time one that may be missing, so that the last price has no end in ClickHouse.
@@ -102,7 +102,7 @@ SELECT period_end, category, domain, currency, count(*) AS products, min(price) 
  ORDER BY period_end, category, domain, currency LIMIT {SHOWN * PERIODS}"""
 
 
-def _price_spread(d: Dialect, scope: Scope) -> str:
+def _price_spread(d: SqlDialect, scope: AnswerScope) -> str:
     return f"""
 SELECT category, currency, count(*) AS products, count(DISTINCT domain) AS shops, min(price) AS lowest,
        {d.median("price")} AS median, max(price) AS highest,
@@ -113,7 +113,7 @@ SELECT category, currency, count(*) AS products, count(DISTINCT domain) AS shops
  GROUP BY category, currency ORDER BY products DESC, category, currency LIMIT {SHOWN}"""
 
 
-def _change_rate(d: Dialect, scope: Scope) -> str:
+def _change_rate(d: SqlDialect, scope: AnswerScope) -> str:
     since, until = d.moment(scope.since), d.moment(scope.until)
     return f"""
 WITH looks AS (
@@ -134,7 +134,7 @@ SELECT p.domain AS domain, p.section AS section, count(*) AS pages,
  GROUP BY p.domain, p.section ORDER BY changes DESC, domain, section LIMIT {SHOWN}"""
 
 
-def _freshness(d: Dialect, scope: Scope) -> str:
+def _freshness(d: SqlDialect, scope: AnswerScope) -> str:
     until = d.moment(scope.until)
     hours = f"({d.seconds(until)} - {d.seconds('l.last_read')}) / 3600"
     return f"""
@@ -152,7 +152,7 @@ SELECT domain, count(*) AS pages, {d.median("hours")} AS median_hours,
   FROM ages GROUP BY domain ORDER BY median_hours DESC, domain LIMIT {SHOWN}"""
 
 
-def _coverage(d: Dialect, scope: Scope) -> str:
+def _coverage(d: SqlDialect, scope: AnswerScope) -> str:
     return f"""
 SELECT c.domain AS domain, c.day AS day, c.known AS known, c.listed AS listed,
        c.expected AS expected, c.read AS read, c.failed AS failed,
@@ -164,7 +164,7 @@ SELECT c.domain AS domain, c.day AS day, c.known AS known, c.listed AS listed,
  ORDER BY expected DESC, domain LIMIT {SHOWN}"""
 
 
-def _cost(d: Dialect, scope: Scope) -> str:
+def _cost(d: SqlDialect, scope: AnswerScope) -> str:
     """A record is its page's last provider's; a model's are those of pages that it was asked about."""
     since, until = d.moment(scope.since), d.moment(scope.until)
     within = f"fetched_at > {since} AND fetched_at <= {until}{_of_domain(d, scope, 'domain')}"
@@ -197,7 +197,7 @@ SELECT s.kind AS kind, s.provider AS provider, s.requests AS requests, s.cost AS
  ORDER BY cost DESC, kind, provider LIMIT {SHOWN}"""
 
 
-def _politeness(d: Dialect, scope: Scope) -> str:
+def _politeness(d: SqlDialect, scope: AnswerScope) -> str:
     since, until = d.moment(scope.since), d.moment(scope.until)
     return f"""
 SELECT domain, count(*) AS requests,
@@ -211,7 +211,7 @@ SELECT domain, count(*) AS requests,
  GROUP BY domain ORDER BY requests DESC, domain LIMIT {SHOWN}"""
 
 
-def _funnel(d: Dialect, scope: Scope) -> str:
+def _funnel(d: SqlDialect, scope: AnswerScope) -> str:
     """Each step counts what came that far, so no step exceeds the one before it within candidates."""
     since, until = d.moment(scope.since), d.moment(scope.until)
     seen = f"captured_at > {since} AND captured_at <= {until}"
@@ -243,7 +243,7 @@ def _funnel(d: Dialect, scope: Scope) -> str:
 SELECT vertical, step, number FROM ({parts}) t ORDER BY vertical, place LIMIT {SHOWN}"""
 
 
-def _review_time(d: Dialect, scope: Scope) -> str:
+def _review_time(d: SqlDialect, scope: AnswerScope) -> str:
     since, until = d.moment(scope.since), d.moment(scope.until)
     hours = f"({d.seconds('reviewed_at')} - {d.seconds('created_at')}) / 3600"
     both = " UNION ALL ".join(
@@ -273,7 +273,7 @@ SELECT kind, vertical, count(hours) AS decided, {d.median("hours")} AS median_ho
 
 
 _ALL = (
-    Question(
+    ReadyQuestion(
         name="price-trends",
         title="Price trends",
         about="median price of all products of a category and shop, over 12 periods",
@@ -291,7 +291,7 @@ _ALL = (
         sql=_price_trends,
         takes=("days", "domain", "category"),
     ),
-    Question(
+    ReadyQuestion(
         name="price-spread",
         title="Price spread",
         about="lowest, median and highest price of a category now, and their distance",
@@ -309,7 +309,7 @@ _ALL = (
         sql=_price_spread,
         takes=("domain", "category"),
     ),
-    Question(
+    ReadyQuestion(
         name="change-rate",
         title="Change rate",
         about="how often pages of a section change, of those that were looked at",
@@ -325,7 +325,7 @@ _ALL = (
         chart=Chart("bars", ("domain", "section"), "changes_per_page_and_month"),
         sql=_change_rate,
     ),
-    Question(
+    ReadyQuestion(
         name="freshness",
         title="Freshness",
         about="how long ago pages were last read",
@@ -340,7 +340,7 @@ _ALL = (
         sql=_freshness,
         takes=("domain",),
     ),
-    Question(
+    ReadyQuestion(
         name="coverage",
         title="Coverage",
         about="pages read, of those that a site lists or that are known of it",
@@ -358,7 +358,7 @@ _ALL = (
         sql=_coverage,
         takes=("domain",),
     ),
-    Question(
+    ReadyQuestion(
         name="cost",
         title="Cost",
         about="cost per record, by provider and model",
@@ -373,7 +373,7 @@ _ALL = (
         chart=Chart("bars", ("provider",), "cost_per_record"),
         sql=_cost,
     ),
-    Question(
+    ReadyQuestion(
         name="politeness",
         title="Politeness",
         about="pauses between requests, and what sites said of them",
@@ -390,7 +390,7 @@ _ALL = (
         chart=Chart("bars", ("domain",), "median_wait_ms"),
         sql=_politeness,
     ),
-    Question(
+    ReadyQuestion(
         name="funnel",
         title="Funnel",
         about="from keywords to approved programs",
@@ -398,7 +398,7 @@ _ALL = (
         chart=Chart("bars", ("vertical", "step"), "number"),
         sql=_funnel,
     ),
-    Question(
+    ReadyQuestion(
         name="review-time",
         title="Time to review",
         about="from submission or discovery to the decision, and what waits",
@@ -414,10 +414,10 @@ _ALL = (
         sql=_review_time,
     ),
 )
-QUESTIONS: Mapping[str, Question] = {question.name: question for question in _ALL}
+QUESTIONS: Mapping[str, ReadyQuestion] = {question.name: question for question in _ALL}
 
 
-def question_of(name: str) -> Question:
+def question_of(name: str) -> ReadyQuestion:
     """The question of a name; raises if there is none."""
     if name not in QUESTIONS:
         raise NotFoundError(

@@ -27,7 +27,7 @@ SELECT g.id FROM unnest($1::bigint[]) AS g (id)
 
 
 @dataclass(slots=True)
-class Batch:
+class RowBatch:
     """What to write to a table: a file of rows, and ids whose rows are to go."""
 
     table: Table
@@ -38,14 +38,16 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RowFile:
     """Where rows are written to, and their version."""
 
     path: Path
     version: int
 
 
-async def rows_of(database: Database, table: Followed, ids: Collection[Any], to: Target) -> Batch:
+async def rows_of(
+    database: Database, table: Followed, ids: Collection[Any], to: RowFile
+) -> RowBatch:
     """The rows of some ids; those without any that may leave are gone."""
     wanted = sorted(ids)
     async with database.transaction() as connection:
@@ -55,7 +57,7 @@ async def rows_of(database: Database, table: Followed, ids: Collection[Any], to:
         condition += _without(table, refused, values)
         rows = await _copy(connection, table, f"WHERE {condition}", values, to)
     missing = [str(one) if table.id_type == "uuid" else one for one in wanted if one not in found]
-    return Batch(table, to.path, rows, table.parent, missing)
+    return RowBatch(table, to.path, rows, table.parent, missing)
 
 
 async def _released(
@@ -68,10 +70,15 @@ async def _released(
              WHERE {table.parent_sql} = ANY ($1::{table.id_type}[])""",
         ids,
     )
-    allowed = await release(connection, Purpose.ANALYTICS, found, lambda row: row["page"])
-    may_leave = {row["page"] for row in allowed}
-    refused = {row["page"] for row in found} - may_leave - {None}
-    return sorted(refused), {row["id"] for row in allowed}
+    refused = await _refused(connection, {row["page"] for row in found})
+    return sorted(refused), {row["id"] for row in found if row["page"] not in refused}
+
+
+async def _refused(connection: Connection, pages: Collection[int | None]) -> set[int]:
+    """The pages whose rows may not leave."""
+    asked = [page for page in pages if page is not None]
+    allowed = await release(connection, Purpose.ANALYTICS, asked, lambda page: page)
+    return set(asked) - set(allowed)
 
 
 def _without(table: Table, refused: Sequence[int], values: Values) -> str:
@@ -90,7 +97,7 @@ class Stretch:
     before_tx: int
 
 
-async def rows_of_log(database: Database, table: Log, wanted: Stretch, to: Target) -> Batch:
+async def rows_of_log(database: Database, table: Log, wanted: Stretch, to: RowFile) -> RowBatch:
     """The rows of a stretch of a log."""
     async with database.transaction() as connection:
         await connection.execute(PATIENT)
@@ -99,13 +106,10 @@ async def rows_of_log(database: Database, table: Log, wanted: Stretch, to: Targe
         pages = await connection.fetch(
             f"SELECT DISTINCT {table.page} AS page {table.sql} WHERE {condition}", *values
         )
-        allowed = await release(
-            connection, Purpose.ANALYTICS, [row["page"] for row in pages], lambda page: page
-        )
-        refused = sorted({row["page"] for row in pages} - set(allowed) - {None})
+        refused = sorted(await _refused(connection, [row["page"] for row in pages]))
         condition += _without(table, refused, values)
         rows = await _copy(connection, table, f"WHERE {condition}", values, to)
-    return Batch(table, to.path, rows, "page_id", refused)
+    return RowBatch(table, to.path, rows, "page_id", refused)
 
 
 def _within(table: Log, wanted: Stretch, values: Values) -> str:
@@ -130,17 +134,17 @@ async def lost_pages(database: Database, table: Log, pages: Collection[int]) -> 
     return [row["id"] for row in await database.fetch(sql, sorted(pages))]
 
 
-async def measurements(database: Database, ids: Sequence[Any], to: Target) -> Batch:
+async def measurements(database: Database, ids: Sequence[Any], to: RowFile) -> RowBatch:
     """Today's measurements of some domains."""
     async with database.transaction() as connection:
         await connection.execute(PATIENT)
         values = Values([ids])
         rows = await _copy(connection, COVERAGE, "", values, to)
-    return Batch(COVERAGE, to.path, rows)
+    return RowBatch(COVERAGE, to.path, rows)
 
 
 async def _copy(
-    connection: Connection, table: Table, condition: str, values: Values, to: Target
+    connection: Connection, table: Table, condition: str, values: Values, to: RowFile
 ) -> int:
     chosen = ", ".join(f'{each.sql} AS "{each.name}"' for each in table.columns)
     with to.path.open("wb") as file:

@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 
 import msgspec
 
-from messor.analytics.dialects import Dialect
-from messor.analytics.rows import Batch
+from messor.analytics.dialects import SqlDialect
+from messor.analytics.rows import RowBatch
 from messor.errors import UnavailableError
 
 QUERY_SECONDS = 30.0
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SqlAnswer:
     """Rows of a query."""
 
     columns: list[str]
@@ -82,7 +82,7 @@ class Store(Protocol):
     def name(self) -> str: ...
 
     @property
-    def dialect(self) -> Dialect: ...
+    def dialect(self) -> SqlDialect: ...
 
     def __enter__(self) -> Self: ...
 
@@ -91,14 +91,14 @@ class Store(Protocol):
     def state(self) -> State:
         """How far the store is; a new one is empty."""
 
-    def write(self, batches: Sequence[Batch], state: State, *, erase: bool = False) -> None:
+    def write(self, batches: Sequence[RowBatch], state: State, *, erase: bool = False) -> None:
         """Write batches and the state after them, as a whole or so that they can be repeated.
 
         Rows take the place of those with their key. `erase` also removes from disk what ids of the
         batches had.
         """
 
-    def fill(self, batch: Batch, state: State) -> None:
+    def fill(self, batch: RowBatch, state: State) -> None:
         """Write rows whose keys the store does not have."""
 
     def values_of(self, table: str, column: str, of: str, ids: Sequence[Any]) -> list[Any]:
@@ -110,8 +110,8 @@ class Store(Protocol):
     def reset(self) -> None:
         """Delete everything."""
 
-    def query(self, sql: str, limits: Limits) -> Answer:
-        """Answer a SELECT; it can read these tables and nothing else."""
+    def query(self, sql: str, limits: Limits) -> SqlAnswer:
+        """SqlAnswer a SELECT; it can read these tables and nothing else."""
 
     def sizes(self) -> list[TableSize]:
         """The tables with their rows and bytes."""

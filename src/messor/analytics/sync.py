@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from messor.analytics import rows
-from messor.analytics.rows import Batch, Stretch, Target
+from messor.analytics.rows import RowBatch, RowFile, Stretch
 from messor.analytics.store import LogMark, State, Store
 from messor.analytics.tables import COVERAGE, FOLLOWED, LOGS, Followed, Log, Subject
 from messor.errors import CursorExpiredError
@@ -53,7 +53,7 @@ class Synced:
     was_filled: bool = False
     tables: dict[str, int] = field(default_factory=dict)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: RowBatch) -> None:
         self.rows += batch.rows
         self.gone += len(batch.gone)
         name = batch.table.name
@@ -71,22 +71,22 @@ class Run:
     progress: Progress
     done: Synced = field(default_factory=Synced)
 
-    def target(self, name: str) -> Target:
-        return Target(self.folder / f"{name}.csv", 2 * self.state.sequence + 1)
+    def target(self, name: str) -> RowFile:
+        return RowFile(self.folder / f"{name}.csv", 2 * self.state.sequence + 1)
 
     def advance(self) -> None:
         self.state.sequence += 1
 
-    async def fill(self, batch: Batch) -> None:
+    async def fill(self, batch: RowBatch) -> None:
         await asyncio.to_thread(self.store.fill, batch, self.state)
         self._note([batch])
 
-    async def write(self, batches: Sequence[Batch], *, erase: bool = False) -> None:
+    async def write(self, batches: Sequence[RowBatch], *, erase: bool = False) -> None:
         work = [batch for batch in batches if batch.rows or batch.gone]
         await asyncio.to_thread(self.store.write, work, self.state, erase=erase)
         self._note(work)
 
-    def _note(self, batches: Iterable[Batch]) -> None:
+    def _note(self, batches: Iterable[RowBatch]) -> None:
         for batch in batches:
             self.done.add(batch)
             self.progress(batch.table.name, self.done.tables[batch.table.name])
@@ -187,20 +187,20 @@ async def _touched(database: Database, entries: Sequence[Entry]) -> dict[Subject
     return found
 
 
-async def _lost(run: Run, table: Log, pages: set[Any]) -> Batch | None:
+async def _lost(run: Run, table: Log, pages: set[Any]) -> RowBatch | None:
     if not pages:
         return None
     gone = await rows.lost_pages(run.database, table, pages)
-    return Batch(table, run.target(table.name).path, 0, "page_id", gone)
+    return RowBatch(table, run.target(table.name).path, 0, "page_id", gone)
 
 
-async def _lost_coverage(run: Run, batches: Sequence[Batch]) -> list[Batch]:
+async def _lost_coverage(run: Run, batches: Sequence[RowBatch]) -> list[RowBatch]:
     """Measurements of domains that are gone: they are by name, which only the store still knows."""
     gone = [one for batch in batches if batch.table.name == "domains" for one in batch.gone]
     if not gone:
         return []
     names = await asyncio.to_thread(run.store.values_of, "domains", "domain", "id", gone)
-    return [Batch(COVERAGE, run.target("coverage").path, 0, "domain", names)]
+    return [RowBatch(COVERAGE, run.target("coverage").path, 0, "domain", names)]
 
 
 async def _read_log(run: Run, table: Log) -> None:

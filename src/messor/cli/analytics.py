@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -12,8 +13,8 @@ import click
 from messor.analytics import sync as syncing
 from messor.analytics.answers import MAX_DAYS, Analytics, Answered, labels_of, rows_of, store_of
 from messor.analytics.queried import query as put_query
-from messor.analytics.questions import QUESTIONS, Scope
-from messor.analytics.store import Answer
+from messor.analytics.questions import QUESTIONS, AnswerScope
+from messor.analytics.store import SqlAnswer
 from messor.analytics.sync import Synced
 from messor.cli.output import end_line, json_option, print_json, print_table, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, with_database
@@ -27,7 +28,7 @@ BAR = 24  # characters of the longest bar
 
 @click.group()
 def analytics() -> None:
-    """Answer ready questions about prices, changes, coverage, cost and review.
+    """SqlAnswer ready questions about prices, changes, coverage, cost and review.
 
     The tables are Parquet files read by DuckDB; with MESSOR_CLICKHOUSE_URL they are in ClickHouse.
     `messor up` brings them up to date every hour.
@@ -63,14 +64,14 @@ def list_(as_json: bool) -> None:
 @click.option("--category", help="Only this category of products.")
 @json_option
 def ask(question: str, days: int, domain: str | None, category: str | None, as_json: bool) -> None:
-    """Answer a ready question; the longest bar is the greatest value.
+    """SqlAnswer a ready question; the longest bar is the greatest value.
 
     \b
     Example:
       messor analytics ask price-trends --category Kettles --days 60
       messor analytics ask coverage --json
     """
-    scope = Scope(datetime.now(UTC), days, domain, category)
+    scope = AnswerScope(datetime.now(UTC), days, domain, category)
     found = run(Analytics.of(Settings()).ask(question, scope))
     if as_json:
         print_json(rows_of(found.answer))
@@ -152,7 +153,7 @@ def _run_sync(*, is_rebuild: bool, as_json: bool) -> None:
 @click.option("--rows", type=click.IntRange(1), help="Maximum rows; at most MESSOR_QUERY_ROWS.")
 @json_option
 def query(sql: str, rows: int | None, as_json: bool) -> None:
-    """Answer one SELECT over the tables of analytics; `-` reads it from standard input.
+    """SqlAnswer one SELECT over the tables of analytics; `-` reads it from standard input.
 
     Files, other servers and changes are out of its reach. Time, memory and rows are limited by
     MESSOR_QUERY_SECONDS, MESSOR_QUERY_MEMORY_MB and MESSOR_QUERY_ROWS.
@@ -162,11 +163,11 @@ def query(sql: str, rows: int | None, as_json: bool) -> None:
       messor query "SELECT domain, count(*) FROM products GROUP BY domain"
       messor query - --json < question.sql
     """
-    text = click.get_text_stream("stdin").read() if sql == "-" else sql
+    text = sys.stdin.read() if sql == "-" else sql
     if not text.strip():
         raise UsageError('Give one SELECT, such as: messor query "SELECT count(*) FROM products"')
 
-    async def act(database: Database) -> Answer:
+    async def act(database: Database) -> SqlAnswer:
         found = Analytics.of(Settings())
         return await put_query(database, found, text, actor=LOCAL_ADMIN, rows=rows)
 

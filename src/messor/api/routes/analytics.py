@@ -11,7 +11,7 @@ from messor.access.roles import Act
 from messor.analytics import jobs
 from messor.analytics.answers import MAX_DAYS, Answered, rows_of
 from messor.analytics.queried import query
-from messor.analytics.questions import QUESTIONS, Scope
+from messor.analytics.questions import QUESTIONS, AnswerScope
 from messor.api.context import AnalyticsDep, DatabaseDep, PrincipalDep, TransactionDep
 from messor.api.gate import GatedRoute, needs
 from messor.api.models.analytics import (
@@ -58,7 +58,7 @@ async def sync_analytics(connection: TransactionDep) -> AnalyticsJobOut:
 async def query_analytics(
     given: QueryIn, analytics: AnalyticsDep, database: DatabaseDep, principal: PrincipalDep
 ) -> QueryOut:
-    """Answer one SELECT over the tables, within limits on time, memory and rows."""
+    """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
     found = await query(database, analytics, given.sql, actor=principal.actor, rows=given.rows)
     return QueryOut(
         columns=found.columns, rows=[list(row) for row in found.rows], is_cut=found.is_cut
@@ -75,8 +75,8 @@ async def ask_analytics(
     domain: Words = None,
     category: Words = None,
 ) -> AnalyticsAnswerOut:
-    """Answer a ready question, with how to draw it."""
-    scope = Scope(datetime.now(UTC), days, domain, category)
+    """SqlAnswer a ready question, with how to draw it."""
+    scope = AnswerScope(datetime.now(UTC), days, domain, category)
     return _shown(await analytics.ask(question, scope))
 
 

@@ -10,7 +10,7 @@ from messor.access.roles import Act
 from messor.analytics import jobs
 from messor.analytics.answers import MAX_DAYS, Answered, labels_of, rows_of, series_of
 from messor.analytics.queried import query
-from messor.analytics.questions import QUESTIONS, Question, Scope, question_of
+from messor.analytics.questions import QUESTIONS, AnswerScope, ReadyQuestion, question_of
 from messor.console import charts
 from messor.console.call import ConsoleRequest
 from messor.console.charts import Axis, Bars, Curves
@@ -62,7 +62,7 @@ async def show_sql(call: ConsoleRequest) -> Response:
 
 
 async def run_sql(call: ConsoleRequest) -> Response:
-    """Answer SQL; the statement stays in its field whatever comes of it."""
+    """SqlAnswer SQL; the statement stays in its field whatever comes of it."""
     sql = call.form.text("sql")
     answer, wrong, status = None, "", 200
     try:
@@ -84,7 +84,7 @@ async def bring_up_to_date(call: ConsoleRequest) -> Response:
     )
 
 
-def _scope(question: Question, given: dict[str, str]) -> Scope:
+def _scope(question: ReadyQuestion, given: dict[str, str]) -> AnswerScope:
     days = given["days"] or "90"
     if not (days.isascii() and days.isdigit() and 1 <= int(days[:6]) <= MAX_DAYS):
         raise UsageError(f"Days are 1 to {MAX_DAYS:,}.")
@@ -92,7 +92,7 @@ def _scope(question: Question, given: dict[str, str]) -> Scope:
         name: given[name] or None if name in question.takes else None
         for name in ("domain", "category")
     }
-    return Scope(datetime.now(UTC), int(days), limits["domain"], limits["category"])
+    return AnswerScope(datetime.now(UTC), int(days), limits["domain"], limits["category"])
 
 
 def _curves(found: Answered) -> Curves | None:

@@ -33,6 +33,7 @@ from messor.settings import Settings, toml_file
 COMMANDS = {
     "analytics": "messor.cli.analytics:analytics",
     "archive": "messor.cli.archive:archive",
+    "backup": "messor.cli.backup:backup",
     "audit": "messor.cli.audit:audit",
     "changes": "messor.cli.changes:changes",
     "completion": "messor.cli.completion:completion",

@@ -22,7 +22,7 @@ from messor.analytics import lake_query
 from messor.analytics.dialects import DuckDialect
 from messor.analytics.lake_files import (
     Files,
-    Manifest,
+    LakeManifest,
     count,
     current,
     delta_of,
@@ -105,8 +105,8 @@ class Lake:
 
     def reset(self) -> None:
         with self._locked():
-            self._replace(Manifest())
-            self._sweep(Manifest())
+            self._replace(LakeManifest())
+            self._sweep(LakeManifest())
 
     def query(self, sql: str, limits: Limits) -> SqlAnswer:
         return lake_query.run(self._views, sql, limits)
@@ -115,7 +115,9 @@ class Lake:
         with self._reading() as (manifest, duck):
             return [self._size(duck, table, manifest) for table in TABLES.values()]
 
-    def _size(self, duck: duckdb.DuckDBPyConnection, table: Table, manifest: Manifest) -> TableSize:
+    def _size(
+        self, duck: duckdb.DuckDBPyConnection, table: Table, manifest: LakeManifest
+    ) -> TableSize:
         files = self._paths(manifest.of(table.name))
         size = sum(path.stat().st_size for path in (*files.base, *files.delta))
         return TableSize(table.name, count(duck, current(table, files)), size)
@@ -130,8 +132,8 @@ class Lake:
         return found
 
     def _merged(
-        self, duck: duckdb.DuckDBPyConnection, manifest: Manifest, table: Table, sequence: int
-    ) -> Manifest:
+        self, duck: duckdb.DuckDBPyConnection, manifest: LakeManifest, table: Table, sequence: int
+    ) -> LakeManifest:
         """One base instead of base and deltas; what was replaced or erased is not in it."""
         source = current(table, self._paths(manifest.of(table.name)))
         file = self._file(table, sequence, "merged")
@@ -152,11 +154,11 @@ class Lake:
         draft.replace(file)
         return 0 if row is None else int(row[0])
 
-    def _commit(self, manifest: Manifest, state: State) -> None:
+    def _commit(self, manifest: LakeManifest, state: State) -> None:
         self._replace(msgspec.structs.replace(manifest, state=state))
         self._sweep(manifest)
 
-    def _replace(self, manifest: Manifest) -> None:
+    def _replace(self, manifest: LakeManifest) -> None:
         draft = self.folder / f"{MANIFEST}.part"
         with draft.open("wb") as file:
             file.write(msgspec.json.encode(manifest))
@@ -169,18 +171,18 @@ class Lake:
         finally:
             os.close(directory)
 
-    def _sweep(self, manifest: Manifest) -> None:
+    def _sweep(self, manifest: LakeManifest) -> None:
         """Delete the files that do not count. Whoever reads one asks the manifest again."""
         named = {name for files in manifest.tables.values() for name in (*files.base, *files.delta)}
         for path in self.folder.glob("*.p*"):
             if path.suffix in (".parquet", ".part") and path.name not in named:
                 path.unlink(missing_ok=True)
 
-    def _manifest(self) -> Manifest:
+    def _manifest(self) -> LakeManifest:
         try:
-            return msgspec.json.decode((self.folder / MANIFEST).read_bytes(), type=Manifest)
+            return msgspec.json.decode((self.folder / MANIFEST).read_bytes(), type=LakeManifest)
         except FileNotFoundError:
-            return Manifest()
+            return LakeManifest()
         except (OSError, msgspec.DecodeError) as error:
             raise UnavailableError(
                 f"{self.folder / MANIFEST} cannot be read: {error}. To fill the tables anew: "
@@ -198,12 +200,12 @@ class Lake:
         )
 
     @contextmanager
-    def _changing(self) -> Iterator[tuple[Manifest, duckdb.DuckDBPyConnection]]:
+    def _changing(self) -> Iterator[tuple[LakeManifest, duckdb.DuckDBPyConnection]]:
         with self._locked(), self._duck() as duck:
             yield self._manifest(), duck
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Manifest, duckdb.DuckDBPyConnection]]:
+    def _reading(self) -> Iterator[tuple[LakeManifest, duckdb.DuckDBPyConnection]]:
         with self._duck() as duck:
             yield self._manifest(), duck
 

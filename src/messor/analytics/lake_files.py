@@ -33,7 +33,7 @@ class Files(msgspec.Struct, frozen=True):
     delta_rows: int = 0
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class LakeManifest(msgspec.Struct, frozen=True):
     """Which files count, and how far they are."""
 
     state: State = msgspec.field(default_factory=State)
@@ -42,17 +42,17 @@ class Manifest(msgspec.Struct, frozen=True):
     def of(self, table: str) -> Files:
         return self.tables.get(table, Files())
 
-    def with_files(self, table: str, files: Files) -> Manifest:
+    def with_files(self, table: str, files: Files) -> LakeManifest:
         return msgspec.structs.replace(self, tables={**self.tables, table: files})
 
-    def with_base(self, table: str, name: str, rows: int) -> Manifest:
+    def with_base(self, table: str, name: str, rows: int) -> LakeManifest:
         files = self.of(table)
         names = (*(one for one in files.base if one != name), name)
         return self.with_files(
             table, msgspec.structs.replace(files, base=names, base_rows=files.base_rows + rows)
         )
 
-    def with_delta(self, table: str, name: str, rows: int) -> Manifest:
+    def with_delta(self, table: str, name: str, rows: int) -> LakeManifest:
         files = self.of(table)
         names = (*(one for one in files.delta if one != name), name)
         return self.with_files(

@@ -89,7 +89,7 @@ def _without(table: Table, refused: Sequence[int], values: Values) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Rows of a log: their times, and between which commit positions they were written."""
+    """Rows of a log: their times, and between which transactions of this cluster they were written."""
 
     above: datetime
     up_to: datetime

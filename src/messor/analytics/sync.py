@@ -8,7 +8,7 @@ back. Logs follow by commit position within a day's reach; coverage is measured 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,8 @@ MAX_AGE = 2**30  # transactions after which the age of a row says nothing
 NIL = {"bigint": 0, "uuid": "00000000-0000-0000-0000-000000000000"}
 
 NOW = """
-SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS position, messor.clock() AS now
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS position, messor.clock() AS now,
+       messor.commit_shift() AS shift, o.since FROM messor.commit_order o
 """
 PRODUCTS_OF_RECORDS = "SELECT id FROM messor.products WHERE record_id = ANY ($1::bigint[])"
 
@@ -209,7 +210,7 @@ async def _read_log(run: Run, table: Log) -> None:
     assert row is not None
     end, position = row["now"] + AHEAD, row["position"]
     mark = run.state.logs.get(table.name)
-    since = None if mark is None or position - mark.tx > MAX_AGE else mark.tx
+    since = None if mark is None else _in_this_cluster(row, mark.tx)
     above = await _beginning(run.database, table, mark, end)
     while above < end:
         up_to = min(above + DAY, end)
@@ -217,10 +218,17 @@ async def _read_log(run: Run, table: Log) -> None:
         stretch = Stretch(above, up_to, since, position)
         batch = await rows.rows_of_log(run.database, table, stretch, run.target(table.name))
         if up_to == end:
-            run.state.logs[table.name] = LogMark(row["now"].isoformat(), position)
+            run.state.logs[table.name] = LogMark(row["now"].isoformat(), position + row["shift"])
         if batch.rows or up_to == end:
             await run.write([batch])
         above = up_to
+
+
+def _in_this_cluster(row: Mapping[str, Any], position: int) -> int | None:
+    """A commit position as rows carry it here; None if that says nothing, as after a move."""
+    number: int = position - row["shift"]
+    is_known = position >= row["since"] and 0 <= row["position"] - number < MAX_AGE
+    return number if is_known else None
 
 
 async def _beginning(

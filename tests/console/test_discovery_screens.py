@@ -105,10 +105,7 @@ async def test_wrong_cursors_and_filters_are_told(reviewer: Visitor, shop: Harve
 async def test_results_are_narrowed_by_their_confidence(reviewer: Visitor, shop: Harvest) -> None:
     sure = await reviewer.get("/search?q=copper&kind=product&min_confidence=0.95")
     assert "Copper kettle" in titles(sure)
-    assert (
-        'name="min_confidence" inputmode="decimal" maxlength="20" placeholder="0.8" value="0.95"'
-        in sure.text
-    )
+    assert re.search(r'name="min_confidence" [^>]*value="0\.95"', sure.text)
     surer = await reviewer.get("/search?q=copper&kind=product&min_confidence=0.96")
     assert "No results for copper" in surer.said
 

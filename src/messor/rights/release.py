@@ -25,6 +25,7 @@ class Purpose(StrEnum):
     ALERT = "alert"  # watches: mail, webhook or feed of what somebody waits for
     SEARCH = "search"  # an index outside PostgreSQL
     ANALYTICS = "analytics"  # tables outside PostgreSQL
+    AGENT = "agent"  # answers to programs that read pages, mostly for a model
 
 
 async def release(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -78,7 +80,12 @@ async def test_the_policy_of_a_key(as_role: AsRole, database: Database) -> None:
     assert (policy["max_depth"], policy["pages_a_day"]) == (2, 20)
     assert (await reviewer.get(path)).json() == policy
     assert (await reviewer.put(path, json={"domains": ["any"]})).json()["domains"] == ["*"]
-    for wrong in ({"domains": []}, {"domains": ["::"]}, {"domains": ["a.org"], "max_depth": 101}):
+    bad: tuple[dict[str, Any], ...] = (
+        {"domains": []},
+        {"domains": ["::"]},
+        {"domains": ["a.org"], "max_depth": 101},
+    )
+    for wrong in bad:
         assert (await reviewer.put(path, json=wrong)).status_code == 422
     assert (await reviewer.delete(path)).status_code == 204
     problem(await reviewer.get(path), 404, "not_found")

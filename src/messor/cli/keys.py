@@ -9,7 +9,13 @@ import click
 
 from messor.access import key_policies, members
 from messor.access import keys as registry
-from messor.access.key_policies import DEFAULT_DEPTH, DEFAULT_PAGES, MOST_DEPTH, MOST_PAGES, KeyPolicy
+from messor.access.key_policies import (
+    DEFAULT_DEPTH,
+    DEFAULT_PAGES,
+    MOST_DEPTH,
+    MOST_PAGES,
+    KeyPolicy,
+)
 from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Act, Role, key_acts_of

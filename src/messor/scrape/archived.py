@@ -61,7 +61,7 @@ SELECT c.seen_at, c.state, c.snapshot_id,
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivedPage:
+class SnapshotPage:
     """A page's snapshot, with where its bytes are."""
 
     page_id: int
@@ -93,21 +93,21 @@ def _keys(url: Url) -> tuple[list[str], list[bytes]]:
     return [each.authority for each in urls], [url_hash(each) for each in urls]
 
 
-async def newest(source: Connection | Database, url: Url) -> ArchivedPage | None:
+async def newest(source: Connection | Database, url: Url) -> SnapshotPage | None:
     """The newest good snapshot of a URL."""
     row = await source.fetchrow(NEWEST, *_keys(url))
-    return None if row is None else ArchivedPage(*row)
+    return None if row is None else SnapshotPage(*row)
 
 
-async def before(source: Connection | Database, url: Url, seconds: float) -> ArchivedPage | None:
+async def before(source: Connection | Database, url: Url, seconds: float) -> SnapshotPage | None:
     """The newest good snapshot of a URL that is at least so old."""
     row = await source.fetchrow(BEFORE, *_keys(url), seconds)
-    return None if row is None else ArchivedPage(*row)
+    return None if row is None else SnapshotPage(*row)
 
 
-async def by_ids(source: Connection | Database, ids: list[int]) -> list[ArchivedPage]:
+async def by_ids(source: Connection | Database, ids: list[int]) -> list[SnapshotPage]:
     """Snapshots by id, in that order; erased ones are missing."""
-    return [ArchivedPage(*row) for row in await source.fetch(BY_ID, ids)]
+    return [SnapshotPage(*row) for row in await source.fetch(BY_ID, ids)]
 
 
 def understand(text: str) -> Url | None:

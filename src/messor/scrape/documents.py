@@ -23,7 +23,7 @@ from messor.errors import NotFoundError, UnavailableError, UsageError
 from messor.extraction.extract_now import extract_now
 from messor.fetch.outcome import Outcome
 from messor.records import queries as records
-from messor.scrape.archived import HISTORY, ArchivedPage
+from messor.scrape.archived import HISTORY, SnapshotPage
 from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
 from messor.settings import Settings
 from messor.store.database import Database
@@ -74,7 +74,7 @@ class Shape:
 class ScrapedDocument:
     """A page in the forms that were asked for."""
 
-    page: ArchivedPage
+    page: SnapshotPage
     parts: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -89,7 +89,7 @@ class DocumentMaker:
         self._main: OrderedDict[int, str] = OrderedDict()
         self._held = 0
 
-    async def make(self, page: ArchivedPage, shape: Shape) -> ScrapedDocument:
+    async def make(self, page: SnapshotPage, shape: Shape) -> ScrapedDocument:
         """A snapshot in the forms that were asked for."""
         made = ScrapedDocument(page)
         known = self._main.get(page.snapshot_id)
@@ -143,12 +143,14 @@ class DocumentMaker:
         if "html" in wanted:
             parts["html"] = _clean(text, shape)
 
-    async def _changes(self, page: ArchivedPage, shape: Shape) -> dict[str, Any]:
+    async def _changes(self, page: SnapshotPage, shape: Shape) -> dict[str, Any]:
         """How the page differs from what it was before."""
         rows = await self._database.fetch(HISTORY, page.page_id)
         before: Any = rows[1] if len(rows) > 1 else None
         status = "new" if before is None else "changed"
-        if page.outcome == Outcome.UNCHANGED or (rows and rows[0]["snapshot_id"] != page.snapshot_id):
+        if page.outcome == Outcome.UNCHANGED or (
+            rows and rows[0]["snapshot_id"] != page.snapshot_id
+        ):
             status, before = "same", rows[0]
         told: dict[str, Any] = {
             "previousScrapeAt": None if before is None else before["seen_at"].isoformat(),

@@ -20,7 +20,7 @@ from messor.scrape import jobs, requests
 from messor.scrape.jobs import COLUMNS, RUN, ScrapeJob
 from messor.scrape.pages import MOST_HOPS, transact
 from messor.scrape.refusals import ScrapeRefusedError
-from messor.scrape.requests import PageState
+from messor.scrape.requests import AskedState
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 from messor.web.urls import Url
@@ -91,7 +91,7 @@ FOLLOW = "UPDATE messor.scrape_job_pages SET page_id = $2, hops = hops + 1 WHERE
 DOMAIN = "SELECT domain FROM messor.domains WHERE id = $1"
 
 
-class Keeper:
+class JobKeeper:
     """Looks after jobs while the server runs."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
@@ -187,7 +187,7 @@ class Keeper:
             self._database,
             [(row["page_id"], row["created_at"]) for row in rows if row["page_id"] is not None],
         )
-        done: list[tuple[int, PageState]] = []
+        done: list[tuple[int, AskedState]] = []
         for row in rows:
             state = found.get(row["page_id"])
             if state is None or not state.is_decided:
@@ -201,7 +201,7 @@ class Keeper:
             await self._note(job, done)
         return len(done) == len(rows)
 
-    async def _note(self, job: ScrapeJob, done: list[tuple[int, PageState]]) -> None:
+    async def _note(self, job: ScrapeJob, done: list[tuple[int, AskedState]]) -> None:
         refusals = [None if state.is_good else state.refusal() for _, state in done]
 
         async def act(connection: Connection) -> None:
@@ -217,7 +217,7 @@ class Keeper:
 
         await transact(self._database, act)
 
-    async def _follow(self, row_id: int, target: Url, job: ScrapeJob, state: PageState) -> None:
+    async def _follow(self, row_id: int, target: Url, job: ScrapeJob, state: AskedState) -> None:
         """Wait for the page that a redirect leads to, within the same domain."""
 
         async def act(connection: Connection) -> None:

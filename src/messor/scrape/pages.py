@@ -22,7 +22,7 @@ from messor.politeness import traffic
 from messor.registry.domains import Domain
 from messor.rights.release import Purpose, release
 from messor.scrape import archived, requests
-from messor.scrape.archived import ArchivedPage
+from messor.scrape.archived import SnapshotPage
 from messor.scrape.caller import Caller, admit, note, require_open
 from messor.scrape.refusals import (
     DomainClosedError,
@@ -31,7 +31,7 @@ from messor.scrape.refusals import (
     RightsWithheldError,
     StillWaitingError,
 )
-from messor.scrape.requests import PageState
+from messor.scrape.requests import AskedState
 from messor.store.database import TRY_AGAIN, Connection, Database
 from messor.web.urls import Url
 
@@ -76,7 +76,7 @@ UPDATE messor.scrape_job_pages o SET done_at = messor.clock(), snapshot_id = $4
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedPage:
     """A page as a program asks for it; ages in seconds."""
 
     url: Url
@@ -93,10 +93,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenPage:
     """A page as it is given."""
 
-    page: ArchivedPage
+    page: SnapshotPage
     is_cached: bool  # nothing was fetched for it
     job_id: UUID | None = None
 
@@ -117,7 +117,7 @@ class Scraper:
         self._database = database
         self._closing = closing
 
-    async def give(self, caller: Caller, wanted: Wanted) -> Given:
+    async def give(self, caller: Caller, wanted: WantedPage) -> GivenPage:
         """The page, or a refusal that says why not."""
         found = await self._archived(wanted)
         if found is None:
@@ -132,7 +132,7 @@ class Scraper:
             )
         return found
 
-    async def _archived(self, wanted: Wanted) -> Given | None:
+    async def _archived(self, wanted: WantedPage) -> GivenPage | None:
         page = None
         if wanted.min_age is not None:
             page = await archived.before(self._database, wanted.url, wanted.min_age)
@@ -141,7 +141,7 @@ class Scraper:
         if page is not None and (page.age <= wanted.max_age or wanted.archive_only):
             if page.domain_status in NEVER:
                 raise DomainClosedError(f"{page.domain} is {page.domain_status}.")
-            return Given(page, is_cached=True)
+            return GivenPage(page, is_cached=True)
         if wanted.archive_only or wanted.min_age is not None:
             raise NotArchivedError(
                 f"The archive holds nothing of {wanted.url.href} of that age, and only the archive "
@@ -149,7 +149,7 @@ class Scraper:
             )
         return None
 
-    async def _fetched(self, caller: Caller, wanted: Wanted) -> Given:
+    async def _fetched(self, caller: Caller, wanted: WantedPage) -> GivenPage:
         deadline = clock.now() + min(wanted.timeout, PATIENCE)
         waiting = await self._begin(caller, wanted)
         state = await self._wait(waiting, deadline)
@@ -169,9 +169,9 @@ class Scraper:
         pages = await archived.by_ids(self._database, [state.snapshot_id])
         if not pages:
             raise PageFailedError(f"{wanted.url.href} was erased meanwhile.")
-        return Given(pages[0], is_cached=False, job_id=waiting.job_id)
+        return GivenPage(pages[0], is_cached=False, job_id=waiting.job_id)
 
-    async def _begin(self, caller: Caller, wanted: Wanted) -> _Wait:
+    async def _begin(self, caller: Caller, wanted: WantedPage) -> _Wait:
         row = await self._database.fetchrow(OPEN, caller.actor, wanted.fingerprint, MEMORY)
         if row is not None:  # sent again: it continues
             return _Wait(row["id"], row["page_id"], row["created_at"])
@@ -184,7 +184,7 @@ class Scraper:
         return waiting
 
     async def _request(
-        self, connection: Connection, caller: Caller, wanted: Wanted
+        self, connection: Connection, caller: Caller, wanted: WantedPage
     ) -> tuple[Domain, _Wait | None]:
         await traffic.require_running(connection)
         domain = await admit(connection, caller, wanted.url)
@@ -217,7 +217,7 @@ class Scraper:
         await requests.request(connection, [target], [page_id])
         return page_id
 
-    async def _wait(self, waiting: _Wait, deadline: float) -> PageState:
+    async def _wait(self, waiting: _Wait, deadline: float) -> AskedState:
         pause = FIRST_POLL
         while True:
             states = await requests.states(self._database, [(waiting.page_id, waiting.since)])
@@ -235,7 +235,7 @@ class Scraper:
             await asyncio.sleep(min(pause, left))
             pause = min(pause * 1.5, LONGEST_POLL)
 
-    async def _finish(self, waiting: _Wait, state: PageState, code: str | None) -> None:
+    async def _finish(self, waiting: _Wait, state: AskedState, code: str | None) -> None:
         async def act(connection: Connection) -> None:
             status = "completed" if code is None else "failed"
             await connection.execute(FINISH, waiting.job_id, status, code, state.snapshot_id)

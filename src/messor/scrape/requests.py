@@ -88,7 +88,7 @@ SELECT w.page_id, p.url, t.outcome, t.snapshot_id, t.last_status AS status,
 
 
 @dataclass(frozen=True, slots=True)
-class PageState:
+class AskedState:
     """What became of a requested page."""
 
     page_id: int
@@ -182,7 +182,7 @@ async def _lock(connection: Connection, page_ids: Sequence[int]) -> None:
 
 async def states(
     source: Connection | Database, wanted: Sequence[tuple[int, datetime]]
-) -> dict[int, PageState]:
+) -> dict[int, AskedState]:
     """States of pages, each with the time since when it was asked for."""
     rows = await source.fetch(STATES, [one for one, _ in wanted], [since for _, since in wanted])
-    return {row["page_id"]: PageState(*row) for row in rows}
+    return {row["page_id"]: AskedState(*row) for row in rows}

@@ -9,12 +9,12 @@ from messor.insight.full_text import FullText
 from messor.insight.search import Hit, SearchFilters
 from messor.rights.release import Purpose, release
 from messor.scrape import archived, site_map
-from messor.scrape.archived import ArchivedPage
+from messor.scrape.archived import SnapshotPage
 from messor.scrape.caller import Caller, admit, require_open
 from messor.scrape.documents import DocumentMaker, ScrapedDocument, Shape
 from messor.scrape.jobs import DOCUMENTS, ScrapeJob
-from messor.scrape.keeper import Keeper
-from messor.scrape.pages import Scraper, Wanted, transact
+from messor.scrape.keeper import JobKeeper
+from messor.scrape.pages import Scraper, WantedPage, transact
 from messor.scrape.refusals import ScrapeRefusedError
 from messor.scrape.site_map import MappedPage, MapWish
 from messor.settings import Settings
@@ -37,7 +37,7 @@ class ScrapeServices:
         self.database = database
         self.scraper = Scraper(database, closing)
         self.maker = DocumentMaker(settings, database)
-        self.keeper = Keeper(settings, database)
+        self.keeper = JobKeeper(settings, database)
         self._full_text = full_text
 
     async def caller(self, principal: Principal, on_behalf_of: str | None = None) -> Caller:
@@ -73,7 +73,7 @@ class ScrapeServices:
         found = await site_map.known_pages(self.database, domain.domain, url, wish)
         if len(found) < FEW and not wish.search:
             try:
-                await self.scraper.give(caller, Wanted(url))
+                await self.scraper.give(caller, WantedPage(url))
             except ScrapeRefusedError:
                 if not found:
                     raise
@@ -90,6 +90,6 @@ class ScrapeServices:
 
     async def of_snapshots(self, ids: Sequence[int], shape: Shape) -> dict[int, ScrapedDocument]:
         """Documents of snapshots, by id."""
-        pages: list[ArchivedPage] = await archived.by_ids(self.database, list(ids))
+        pages: list[SnapshotPage] = await archived.by_ids(self.database, list(ids))
         passed = await release(self.database, Purpose.AGENT, pages, lambda page: page.page_id)
         return {page.snapshot_id: await self.maker.make(page, shape) for page in passed}

@@ -7,10 +7,13 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from firecrawl import AsyncFirecrawl, Firecrawl  # type: ignore[import-not-found]
 from firecrawl.v2.watcher import Watcher  # type: ignore[import-not-found]
+from langchain_firecrawl import FirecrawlLoader  # type: ignore[import-not-found]
+from llama_index.readers.web import FireCrawlWebReader  # type: ignore[import-not-found]
 
 URL, KEY, SITE = sys.argv[1:4]
 
@@ -19,7 +22,11 @@ def tried(call: Callable[[], Any]) -> Any:
     try:
         return call()
     except Exception as error:  # noqa: BLE001 - what it raises is the answer
-        return {"raised": type(error).__name__, "code": getattr(error, "code", None), "text": str(error)}
+        return {
+            "raised": type(error).__name__,
+            "code": getattr(error, "code", None),
+            "text": str(error),
+        }
 
 
 def told(document: Any) -> dict[str, Any]:
@@ -34,16 +41,27 @@ def told(document: Any) -> dict[str, Any]:
     }
 
 
+def scraped(client: Any, path: str) -> dict[str, Any]:
+    return told(client.scrape(f"{SITE}{path}"))
+
+
 def synchronous(client: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     found["scrape"] = told(client.scrape(f"{SITE}/a", formats=["markdown", "links"]))
-    found["again"] = told(client.scrape(f"{SITE}/a", proxy="auto", block_ads=True, max_age=3_600_000))
+    found["again"] = told(
+        client.scrape(f"{SITE}/a", proxy="auto", block_ads=True, max_age=3_600_000)
+    )
     for name, path in (("denied", "/private/x"), ("blocked", "/wall"), ("missing", "/missing")):
-        found[name] = tried(lambda path=path: told(client.scrape(f"{SITE}{path}")))
+        found[name] = tried(partial(scraped, client, path))
     found["unapproved"] = tried(lambda: told(client.scrape("http://unknown.test/")))
     found["stealth"] = tried(lambda: told(client.scrape(f"{SITE}/a", proxy="stealth")))
     job = client.crawl(f"{SITE}/", limit=20, poll_interval=1, timeout=60)
-    found["crawl"] = [job.status, job.completed, job.total, sorted(told(one)["url"] for one in job.data)]
+    found["crawl"] = [
+        job.status,
+        job.completed,
+        job.total,
+        sorted(told(one)["url"] for one in job.data),
+    ]
     found["crawl_errors"] = client.get_crawl_errors(job.id).model_dump(mode="json")
     found["active"] = client.get_active_crawls().model_dump(mode="json")
     batch = client.batch_scrape([f"{SITE}/a", f"{SITE}/b", "http://:x/"], formats=["markdown"],
@@ -74,15 +92,11 @@ async def asynchronous() -> dict[str, Any]:
 
 
 def langchain() -> list[str]:
-    from langchain_firecrawl import FirecrawlLoader  # type: ignore[import-not-found]
-
     loader = FirecrawlLoader(f"{SITE}/a", api_key=KEY, api_url=URL, mode="scrape")
     return [document.page_content[:20] for document in loader.load()]
 
 
 def llama_index() -> list[str]:
-    from llama_index.readers.web import FireCrawlWebReader  # type: ignore[import-not-found]
-
     reader = FireCrawlWebReader(api_key=KEY, api_url=URL, mode="scrape")
     return [document.text[:20] for document in reader.load_data(url=f"{SITE}/a")]
 

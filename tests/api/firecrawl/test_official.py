@@ -15,7 +15,9 @@ PYTHON = ROOT / ".venv-clients" / "bin" / "python"
 SCRIPT = Path(__file__).with_name("official.py")
 PATIENCE = 240.0
 
-pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the clients are not here: make clients")
+pytestmark = pytest.mark.skipif(
+    not PYTHON.exists(), reason="the clients are not here: make clients"
+)
 
 
 async def test_the_official_clients_work_unmodified(door: Door) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messor.governance import erasure
-from tests.api.firecrawl.conftest import TEXT, Door, article
+from messor.registry import domains
+from messor.store.database import Database
+from tests.api.firecrawl.conftest import TEXT, Door, article, opened, rooms
 
 
 async def test_a_page_is_fetched_then_answered_from_the_archive(door: Door) -> None:
@@ -119,7 +122,7 @@ async def test_age_zero_fetches_again(door: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "code"),
+    "path, status, code",
     [
         ("/private/x", 403, "PAGE_REFUSED"),
         ("/wall", 403, "PAGE_BLOCKED"),
@@ -247,3 +250,43 @@ async def test_the_day_of_a_key_ends(door: Door) -> None:
     assert over.headers["retry-after"]
     held = await door.post("/v2/scrape", url="http://one.test/a")
     assert held.status_code == 200, "the archive costs nothing"
+
+
+async def test_a_request_that_is_put_off_continues(database: Database, tmp_path: Path) -> None:
+    """The second request waits for the first one's task; the site is asked once."""
+    async with opened(database, tmp_path, {"one.test": rooms()}) as door:
+        await door.post("/v2/scrape", url="http://one.test/b")
+        async with database.transaction() as connection:
+            domain = await domains.get(connection, "one.test")
+            await domains.configure(connection, domain, actor="tester", delay=2.0)
+        await door.post("/v2/scrape", url="http://one.test/plain", maxAge=0, timeout=20_000)
+        put_off = await door.post("/v2/scrape", url="http://one.test/a", maxAge=0, timeout=100)
+        body = put_off.json()
+        assert (put_off.status_code, body["code"]) == (408, "SCRAPE_TIMEOUT")
+        assert body["details"]["state"] == "processing_continues"
+        assert body["details"]["retryAfterSeconds"] >= 5
+        done = await door.post("/v2/scrape", url="http://one.test/a", maxAge=0, timeout=20_000)
+        assert done.json()["data"]["markdown"].startswith("# Page A")
+        assert door.web.paths("one.test").count("/a") == 1
+        assert await database.fetchval(
+            "SELECT count(*) FROM messor.scrape_jobs WHERE url = 'http://one.test/a'"
+        ) == 1  # fmt: skip
+
+
+async def test_nothing_leaves_that_may_not(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def withhold(*_: Any) -> list[Any]:
+        return []
+
+    await door.post("/v2/scrape", url="http://one.test/a")
+    monkeypatch.setattr("messor.scrape.pages.release", withhold)
+    refused = await door.post("/v2/scrape", url="http://one.test/a")
+    assert (refused.status_code, refused.json()["code"]) == (403, "RIGHTS_WITHHELD")
+    assert "markdown" not in refused.text
+
+
+async def test_on_whose_behalf_goes_to_the_ledger(door: Door) -> None:
+    await door.post("/v2/scrape", url="http://one.test/a", auditMetadata={"username": "ada"})
+    said = await door.database.fetch(
+        "SELECT data ->> 'on_behalf_of' AS who FROM messor.events WHERE type = 'scrape.requested'"
+    )
+    assert {row["who"] for row in said} == {"ada"}

@@ -18,7 +18,7 @@ from messor.api import problems
 from messor.api.context import context_of
 from messor.core.masking import mask
 from messor.runtime.server.hosts import link_base
-from messor.scrape.archived import ArchivedPage
+from messor.scrape.archived import SnapshotPage
 from messor.scrape.documents import ScrapedDocument
 from messor.scrape.refusals import ApprovalNeededError, ScrapeRefusedError, StillWaitingError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
@@ -76,7 +76,7 @@ def document(
     return body
 
 
-def _evidence(page: ArchivedPage, base: str) -> dict[str, Any]:
+def _evidence(page: SnapshotPage, base: str) -> dict[str, Any]:
     """Where the decision, the snapshot and the proof of a page are."""
     return {
         "domain": page.domain,
@@ -120,9 +120,7 @@ async def _on_messor_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.MessorError)
     if isinstance(error, StillWaitingError):
         details = {"state": "processing_continues", "retryAfterSeconds": error.retry_after}
-        return failed(
-            error.status, error.code, str(error), details, retry_after=error.retry_after
-        )
+        return failed(error.status, error.code, str(error), details, retry_after=error.retry_after)
     if isinstance(error, ApprovalNeededError):
         link = f"{base_of(request)}/review/{error.domain}"
         details = {"state": "approval_needed", "domain": error.domain, "link": link}

@@ -12,7 +12,7 @@ from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.context import PrincipalDep
 from messor.api.firecrawl.answers import answer, base_of, document
-from messor.api.firecrawl.options import BatchIn, CrawlIn
+from messor.api.firecrawl.options import BatchScrapeIn, CrawlIn
 from messor.api.firecrawl.route import FirecrawlRoute, ServicesDep
 from messor.api.gate import needs
 from messor.errors import UsageError
@@ -90,7 +90,7 @@ async def list_active(services: ServicesDep, principal: PrincipalDep) -> Respons
 @router.post("/v2/batch/scrape")
 @needs(Act.INGEST_RUN, own_transactions=True)
 async def start_batch(
-    given: BatchIn, request: Request, services: ServicesDep, principal: PrincipalDep
+    given: BatchScrapeIn, request: Request, services: ServicesDep, principal: PrincipalDep
 ) -> Response:
     """Start a batch; each URL that may not be fetched is listed with its reason."""
     return await _start_batch(given, request, services, principal, "v2")
@@ -99,14 +99,18 @@ async def start_batch(
 @router.post("/v1/batch/scrape")
 @needs(Act.INGEST_RUN, own_transactions=True)
 async def start_batch_v1(
-    given: BatchIn, request: Request, services: ServicesDep, principal: PrincipalDep
+    given: BatchScrapeIn, request: Request, services: ServicesDep, principal: PrincipalDep
 ) -> Response:
     """The same for version 1."""
     return await _start_batch(given, request, services, principal, "v1")
 
 
 async def _start_batch(
-    given: BatchIn, request: Request, services: ScrapeServices, principal: Principal, version: str
+    given: BatchScrapeIn,
+    request: Request,
+    services: ScrapeServices,
+    principal: Principal,
+    version: str,
 ) -> Response:
     if given.webhook is not None:
         raise OptionRefusedError(WEBHOOKS)

@@ -19,7 +19,7 @@ from messor.errors import UsageError
 from messor.scrape.archived import understand
 from messor.scrape.documents import FORMATS, Shape
 from messor.scrape.jobs import CrawlOrder
-from messor.scrape.pages import TWO_DAYS, Wanted
+from messor.scrape.pages import TWO_DAYS, WantedPage
 from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
 from messor.web.urls import Url
 
@@ -121,9 +121,9 @@ class ScrapeIn(ScrapeOptionsIn):
     ignore_robots_txt: bool | None = None
     zero_data_retention: bool | None = None
 
-    def wanted(self, *, max_age: float = TWO_DAYS) -> Wanted:
+    def wanted(self, *, max_age: float = TWO_DAYS) -> WantedPage:
         check_conduct(self)
-        return Wanted(
+        return WantedPage(
             address(self.url),
             self.oldest(max_age),
             None if self.min_age is None else self.min_age / 1000,
@@ -132,7 +132,7 @@ class ScrapeIn(ScrapeOptionsIn):
         )
 
 
-class WebhookIn(LenientIn):
+class JobWebhookIn(LenientIn):
     url: Address
     headers: dict[str, str] | None = None
     metadata: Whatever | None = None
@@ -158,7 +158,7 @@ class CrawlIn(LenientIn):
     regex_on_full_url: bool | None = Field(None, alias="regexOnFullURL")
     zero_data_retention: bool | None = None
     prompt: str | None = None
-    webhook: WebhookIn | str | None = None
+    webhook: JobWebhookIn | str | None = None
     scrape_options: ScrapeOptionsIn | None = None
     audit_metadata: AuditIn | None = None
     max_depth: Annotated[int, Field(ge=0, le=10_000)] | None = None
@@ -202,11 +202,11 @@ class CrawlIn(LenientIn):
         )
 
 
-class BatchIn(ScrapeOptionsIn):
+class BatchScrapeIn(ScrapeOptionsIn):
     urls: list[Address] = Field(min_length=1, max_length=10_000)
     ignore_invalid_urls: bool | None = Field(None, alias="ignoreInvalidURLs")
     append_to_id: UUID | None = None
-    webhook: WebhookIn | str | None = None
+    webhook: JobWebhookIn | str | None = None
     ignore_robots_txt: bool | None = None
     zero_data_retention: bool | None = None
 

@@ -26,7 +26,7 @@ from messor.core.ids import new_id
 from messor.errors import NotFoundError, UsageError
 from messor.insight.search import Hit
 from messor.scrape.documents import Shape
-from messor.scrape.pages import TWO_DAYS, Wanted
+from messor.scrape.pages import TWO_DAYS, WantedPage
 from messor.scrape.refusals import FormatUnavailableError, ScrapeRefusedError
 from messor.scrape.services import ScrapeServices
 from messor.scrape.site_map import MapWish
@@ -196,7 +196,7 @@ async def _extract(given: ExtractIn, services: ScrapeServices, principal: Princi
     for written in given.urls:
         url = address(written.removesuffix("/*"))
         try:
-            found = await services.scraper.give(caller, Wanted(url))
+            found = await services.scraper.give(caller, WantedPage(url))
             made = await services.maker.make(found.page, shape)
         except ScrapeRefusedError as error:
             refused.append(f"{url.href}: {error.code}: {error}")

@@ -14,7 +14,6 @@ from messor.api.firecrawl.route import FirecrawlRoute, ServicesDep
 from messor.api.gate import needs
 from messor.scrape.jobs import LOAD
 from messor.scrape.services import ScrapeServices
-from messor.web.document_formats import DocumentFormat
 
 router = APIRouter(route_class=FirecrawlRoute)
 
@@ -86,11 +85,3 @@ async def show_concurrency(services: ServicesDep, principal: PrincipalDep) -> Re
     assert row is not None
     data = {"concurrency": row["all_jobs"], "maxConcurrency": CONCURRENCY}
     return answer({"success": True, "data": data, **data})
-
-
-@router.get("/v2/parse/formats")
-@needs(Act.READ)
-async def show_formats() -> Response:
-    """Formats of files that are read."""
-    names = ["html", *(one.value for one in DocumentFormat)]
-    return answer({"success": True, "formats": names, "data": {"formats": names}})

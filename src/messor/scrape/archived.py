@@ -1,4 +1,4 @@
-"""What the archive holds of a URL: one statement for the page, its snapshot and its text."""
+"""What the archive holds of a URL: one statement for the page and its snapshot."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from messor.store.database import Connection, Database
 from messor.web.urls import Url, http_twin, parse, url_hash
 
 _COLUMNS = """p.id AS page_id, p.url, d.domain, d.status AS domain_status, s.id AS snapshot_id, s.status_code, s.content_type,
-       s.title, s.description, s.language, s.provider, s.crawled_at, x.markdown,
-       x.data::text AS data, g.name AS segment, s.segment_offset, s.segment_length, s.misfiled_at"""
+       s.title, s.description, s.language, s.provider, s.crawled_at, g.name AS segment, s.segment_offset, s.segment_length, s.misfiled_at"""
 _JOINS = """
-  LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
   LEFT JOIN messor.segments g ON g.id = s.segment_id"""
 
 # The URL as given comes first, then the http twin of a host that has no https.
@@ -53,9 +51,7 @@ SELECT {_COLUMNS}, t.outcome, coalesce(t.last_fetched_at, s.crawled_at) AS seen_
 """
 # How the page stood before this snapshot.
 HISTORY = """
-SELECT c.seen_at, c.state, c.snapshot_id,
-       (SELECT x.markdown FROM messor.snapshot_texts x WHERE x.snapshot_id = c.snapshot_id) AS markdown
-  FROM messor.page_changes c
+SELECT c.seen_at, c.snapshot_id FROM messor.page_changes c
  WHERE c.page_id = $1 ORDER BY c.seen_at DESC LIMIT 2
 """
 
@@ -76,8 +72,6 @@ class SnapshotPage:
     language: str | None
     provider: str
     crawled_at: datetime
-    markdown: str | None
-    data: str | None
     segment: str | None
     segment_offset: int
     segment_length: int

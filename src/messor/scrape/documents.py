@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from turbohtml import Document, Element
 
+from messor.archive import texts
 from messor.archive.snapshot_content import compare, read_body
 from messor.archive.storage import Archive
 from messor.content.main import read_main
@@ -104,7 +105,8 @@ class DocumentMaker:
             except (NotFoundError, UnavailableError, TooComplexError, FileNotFoundError) as error:
                 made.warnings.append(f"The page is given as text alone: {error}")
         if "markdown" in shape.formats:
-            made.parts.setdefault("markdown", page.markdown or "")
+            if "markdown" not in made.parts:
+                made.parts["markdown"] = await texts.markdown(self._database, page.snapshot_id)
             if only_markdown and shape.only_main and not made.warnings:
                 self._remember(page.snapshot_id, made.parts["markdown"])
         if "changeTracking" in shape.formats:
@@ -157,10 +159,13 @@ class DocumentMaker:
             "changeStatus": status,
             "visibility": "visible",
         }
-        if shape.compares and before is not None and before["markdown"] is not None:
-            after = page.markdown or ""
-            difference = await asyncio.to_thread(compare, before["markdown"], after)
-            told["diff"] = {"text": difference.diff, "json": None}
+        if shape.compares and before is not None and before["snapshot_id"] is not None:
+            ids = [before["snapshot_id"], page.snapshot_id]
+            known = await texts.texts(self._database, ids)
+            if set(ids) <= known.keys():
+                old, new = (known[one].markdown for one in ids)
+                difference = await asyncio.to_thread(compare, old, new)
+                told["diff"] = {"text": difference.diff, "json": None}
         return told
 
     async def _read_records(self, made: ScrapedDocument, shape: Shape) -> None:

@@ -15,7 +15,7 @@ from messor.cli.output import emit, emit_json, run
 from messor.core.terminal import say
 from messor.feed.queries import CHANGES, COMMITTED, MAX_BATCH, Change, read_feed
 from messor.rights.release import Purpose, release
-from messor.rights.uses import ApprovedUse, parsed
+from messor.rights.uses import USE_NAMES, ApprovedUse, parsed
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.session import open_session
@@ -30,7 +30,7 @@ _PAGING = ("order", "cursor", "limit")
     "--use",
     "uses",
     multiple=True,
-    type=click.Choice(list(ApprovedUse)),
+    type=click.Choice(USE_NAMES),
     help="What it is for; repeatable. Default: what each domain is approved for.",
 )
 @list_options(CHANGES)

@@ -23,7 +23,7 @@ from messor.registry import notes
 from messor.registry.domains import Domain
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.notes import Note
-from messor.rights.uses import ApprovedUse
+from messor.rights.uses import USE_NAMES
 from messor.settings import Settings
 from messor.store.database import Connection
 
@@ -51,7 +51,7 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
     "--use",
     "uses",
     multiple=True,
-    type=click.Choice(list(ApprovedUse)),
+    type=click.Choice(USE_NAMES),
     help="What the content may be used for; repeatable. Default: as its vertical suggests.",
 )
 @click.option("--notify/--no-notify", default=True, help="Notify the submitters.")

@@ -23,7 +23,7 @@ from messor.exports.formats import FORMATS, format_by_suffix
 from messor.exports.nouns import NOUNS, Noun
 from messor.exports.queries import EXPORTS, Export
 from messor.exports.requests import NewExport
-from messor.rights.uses import ApprovedUse, parsed
+from messor.rights.uses import USE_NAMES, parsed
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -72,7 +72,7 @@ _OPTIONS = (
     click.option("--bom", is_flag=True, help="Begin a CSV file with a byte order mark, for Excel."),
     click.option("--since", metavar="EXPORT|TIME",
                  help="Only what changed since an export or a time such as 2026-11-01 or 7d."),
-    click.option("--use", "uses", multiple=True, type=click.Choice(list(ApprovedUse)),
+    click.option("--use", "uses", multiple=True, type=click.Choice(USE_NAMES),
                  help="What it is for; repeatable. Default: what each domain is approved for."),
     click.option("--restart", is_flag=True, help="Do not continue an interrupted export."),
     click.option("--json", "as_json", is_flag=True, help="Print the finished export as JSON."),

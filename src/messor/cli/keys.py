@@ -16,7 +16,7 @@ from messor.access.secret import Secret
 from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
 from messor.cli.session import transact
 from messor.core.terminal import say
-from messor.rights.uses import ApprovedUse
+from messor.rights.uses import USE_NAMES
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -62,12 +62,13 @@ def keys() -> None:
     "--use",
     "uses",
     multiple=True,
-    type=click.Choice(list(ApprovedUse)),
+    type=click.Choice(USE_NAMES),
     help="What its holder does with what it reads; repeatable.",
 )
 @json_option
 def create(
     name: str,
+    *,
     member: str,
     scopes: tuple[str, ...],
     days: int,

@@ -26,7 +26,7 @@ from messor.rights.decide import SENTENCES
 from messor.rights.permissions import Basis, NewPermission, Permission
 from messor.rights.queries import HELD, PERMISSIONS, Held
 from messor.rights.report import UseReport
-from messor.rights.uses import MEANINGS, ApprovedUse
+from messor.rights.uses import MEANINGS, USE_NAMES, ApprovedUse
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.session import open_session
@@ -36,7 +36,7 @@ HELD_HEAD = ("time", "domain", "way", "use", "items", "why", "said by", "such as
 PERMISSION_HEAD = ("id", "domain", "use", "basis", "in force", "until", "reason")
 REPORT_HEAD = ("use", "approved", "pages", "may leave", "by permission", "by statement",
                "by silence", "refused", "licence", "unclear", "not approved")  # fmt: skip
-USES = click.Choice(list(ApprovedUse))
+USES = click.Choice(USE_NAMES)
 
 
 class ShowByDefault(click.Group):

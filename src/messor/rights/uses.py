@@ -30,6 +30,7 @@ class ApprovedUse(StrEnum):
     DIRECTORY = "directory"
 
 
+USE_NAMES = tuple(each.value for each in ApprovedUse)
 MEANINGS: Mapping[ApprovedUse, str] = MappingProxyType(
     {
         ApprovedUse.SEARCH: "an index that leads people to the page",

@@ -25,7 +25,7 @@ def template_server(folder: Path) -> Iterator[str]:
     server = EmbeddedServer(folder)
     dsn = with_password(server.acquire())
     try:
-        _waive_upkeep(server)
+        waive_upkeep(server)
         asyncio.run(run_sql(dsn, f"CREATE DATABASE {TEMPLATE}"))
         migrate.upgrade(with_database(dsn, TEMPLATE))
         yield dsn
@@ -53,7 +53,7 @@ async def run_sql(dsn: str, sql: str) -> None:
         await connection.close()
 
 
-def _waive_upkeep(server: EmbeddedServer) -> None:
+def waive_upkeep(server: EmbeddedServer) -> None:
     """A test's database outlives no crash of the machine: what fsync costs buys nothing here.
 
     Nor does it live to be vacuumed; and while that analyses a table, events are held back.

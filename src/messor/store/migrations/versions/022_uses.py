@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "021_uses"
-down_revision = "020_search_outbox"
+revision = "022_uses"
+down_revision = "021_commit_order"
 branch_labels = None
 depends_on = None
 

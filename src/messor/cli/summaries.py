@@ -5,6 +5,7 @@ A test compares each with the first sentence of its command's own help.
 
 SUMMARIES = {
     "archive": "Show, tidy, move and verify the archive.",
+    "backup": "Make backups, list, verify and restore them.",
     "audit": "Check from the logs that the crawler kept to its rules.",
     "changes": "Print what changed, in commit order, with tombstones of what was erased.",
     "completion": "Print the completion script for a shell.",

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "022_uses"
-down_revision = "021_commit_order"
+revision = "023_uses"
+down_revision = "022_backups"
 branch_labels = None
 depends_on = None
 

@@ -36,6 +36,7 @@ _GROUPS: Mapping[str, _Group] = {
         {
             "compacted": "small objects of the archive were put together",
             "moved": "the archive was moved to an object store",
+            "texts_moved": "texts of pages were moved between PostgreSQL and the archive",
             "repaired": "damaged or missing archive data were repaired",
         },
         ("compacted",),

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "023_uses"
-down_revision = "022_backups"
+revision = "024_uses"
+down_revision = "023_archived_texts"
 branch_labels = None
 depends_on = None
 

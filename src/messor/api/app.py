@@ -17,6 +17,7 @@ from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
 from messor.api.responses import MaskedResponse
 from messor.api.routes import (
+    analytics,
     candidates,
     changes,
     corrections,
@@ -74,6 +75,7 @@ ROUTERS = (
     model_calls.router,
     search.router,
     search_index.router,
+    analytics.router,
     events.router,
     exports.router,
     standing_exports.router,

@@ -41,6 +41,7 @@ MENU = (
         also=("/products", "/parsers", "/corrections"),
     ),
     MenuEntry("Changes", "/changes", "rss", Act.READ, on_phone=False),
+    MenuEntry("Analytics", "/analytics", "chart-line", Act.READ, on_phone=False),
     MenuEntry("Watches", "/watches", "eye", Act.READ, on_phone=False),
     MenuEntry("Why?", "/why", "route", Act.READ, on_phone=False),
     MenuEntry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),

@@ -97,6 +97,9 @@ _GROUPS: Mapping[str, _Group] = {
         },
         ("submitted", "approved", "rejected", "suspended", "review_asked"),
     ),
+    "analytics": _Group(
+        {"queried": "somebody asked the tables of analytics in SQL"},
+    ),
     "export": _Group(
         {
             "started": "somebody asked for an export",

@@ -15,6 +15,7 @@ from messor.ledger.events import Event, record
 from messor.registry import domains, submissions
 from messor.registry.domains import Domain, Submission
 from messor.registry.submissions import Submitter
+from messor.rights.uses import ApprovedUse
 from messor.scrape.refusals import ApprovalNeededError, DomainClosedError, PageErasedError
 from messor.store.database import Connection, Database
 from messor.web.urls import Url
@@ -47,6 +48,11 @@ class Caller:
     @property
     def actor(self) -> str:
         return self.principal.actor
+
+    @property
+    def uses(self) -> list[ApprovedUse]:
+        """What the key declares to do with what it reads."""
+        return [ApprovedUse(name) for name in self.principal.uses]
 
     def may_open(self, domain: str) -> bool:
         """Whether this call may approve a domain."""

@@ -123,7 +123,11 @@ class Scraper:
         if found is None:
             found = await self._fetched(caller, wanted)
         passed = await release(
-            self._database, Purpose.AGENT, [found], lambda given: given.page.page_id
+            self._database,
+            Purpose.AGENT,
+            [found],
+            lambda given: given.page.page_id,
+            caller.uses,
         )
         if not passed:
             raise RightsWithheldError(

@@ -44,7 +44,7 @@ class ScrapeServices:
         return await Caller.of(self.database, principal, on_behalf_of)
 
     async def documents(
-        self, job: ScrapeJob, after: int, limit: int, most_bytes: int
+        self, caller: Caller, job: ScrapeJob, after: int, *, limit: int, most_bytes: int
     ) -> tuple[list[ScrapedDocument], int, bool]:
         """Documents of a job from a place on, that place, and whether there are more.
 
@@ -54,7 +54,9 @@ class ScrapeServices:
         more = len(rows) > limit
         rows = rows[:limit]
         pages = await archived.by_ids(self.database, [row["snapshot_id"] for row in rows])
-        passed = await release(self.database, Purpose.AGENT, pages, lambda page: page.page_id)
+        passed = await release(
+            self.database, Purpose.AGENT, pages, lambda page: page.page_id, caller.uses
+        )
         places = {row["snapshot_id"]: row["place"] for row in rows}
         made: list[ScrapedDocument] = []
         size, reached = 0, rows[-1]["place"] if rows else after
@@ -78,18 +80,26 @@ class ScrapeServices:
                 if not found:
                     raise
             found = await site_map.known_pages(self.database, domain.domain, url, wish)
-        return await release(self.database, Purpose.AGENT, found, lambda page: page.page_id)
+        return await release(
+            self.database, Purpose.AGENT, found, lambda page: page.page_id, caller.uses
+        )
 
     async def search(
-        self, query: str, limit: int, filters: SearchFilters | None = None
+        self, caller: Caller, query: str, limit: int, filters: SearchFilters | None = None
     ) -> list[Hit]:
         """Archived pages that match, best first, that may leave."""
         wanted = filters or SearchFilters(kinds=("page",))
         found = await self._full_text.search(query, wanted, limit=limit)
-        return await release(self.database, Purpose.AGENT, found.hits, lambda hit: hit.page_id)
+        return await release(
+            self.database, Purpose.AGENT, found.hits, lambda hit: hit.page_id, caller.uses
+        )
 
-    async def of_snapshots(self, ids: Sequence[int], shape: Shape) -> dict[int, ScrapedDocument]:
+    async def of_snapshots(
+        self, caller: Caller, ids: Sequence[int], shape: Shape
+    ) -> dict[int, ScrapedDocument]:
         """Documents of snapshots, by id."""
         pages: list[SnapshotPage] = await archived.by_ids(self.database, list(ids))
-        passed = await release(self.database, Purpose.AGENT, pages, lambda page: page.page_id)
+        passed = await release(
+            self.database, Purpose.AGENT, pages, lambda page: page.page_id, caller.uses
+        )
         return {page.snapshot_id: await self.maker.make(page, shape) for page in passed}

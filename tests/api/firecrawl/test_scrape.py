@@ -11,6 +11,7 @@ from messor.governance import erasure
 from messor.registry import domains
 from messor.store.database import Database
 from tests.api.firecrawl.conftest import TEXT, Door, article, opened, rooms
+from tests.little_web import robots
 
 
 async def test_a_page_is_fetched_then_answered_from_the_archive(door: Door) -> None:
@@ -273,15 +274,20 @@ async def test_a_request_that_is_put_off_continues(database: Database, tmp_path:
         ) == 1  # fmt: skip
 
 
-async def test_nothing_leaves_that_may_not(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def withhold(*_: Any) -> list[Any]:
-        return []
-
-    await door.post("/v2/scrape", url="http://one.test/a")
-    monkeypatch.setattr("messor.scrape.pages.release", withhold)
-    refused = await door.post("/v2/scrape", url="http://one.test/a")
-    assert (refused.status_code, refused.json()["code"]) == (403, "RIGHTS_WITHHELD")
-    assert "markdown" not in refused.text
+async def test_what_a_site_says_about_use_keeps_its_pages_inside(
+    database: Database, tmp_path: Path
+) -> None:
+    """A program that reads for a model gets no page whose site refuses that, fetched or archived."""
+    rules = "User-agent: *\nContent-Signal: ai-input=no\nAllow: /\n"
+    closed = {**rooms(), "/robots.txt": robots(rules)}
+    async with opened(database, tmp_path, {"one.test": closed}) as door:
+        for _ in range(2):
+            refused = await door.post("/v2/scrape", url="http://one.test/a")
+            assert (refused.status_code, refused.json()["code"]) == (403, "RIGHTS_WITHHELD")
+            assert "It tells at length" not in refused.text
+        assert await database.fetchval("SELECT count(*) FROM messor.page_snapshots") == 1
+        mapped = (await door.post("/v2/map", url="http://one.test", limit=1)).json()
+        assert "http://one.test/a" not in [link["url"] for link in mapped.get("links", [])]
 
 
 async def test_on_whose_behalf_goes_to_the_ledger(door: Door) -> None:

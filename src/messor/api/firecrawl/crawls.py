@@ -181,9 +181,12 @@ async def _show(
     *,
     skip: int,
 ) -> Response:
-    job = await jobs.owned(services.database, await services.caller(principal), job_id, kind)
+    caller = await services.caller(principal)
+    job = await jobs.owned(services.database, caller, job_id, kind)
     known = await jobs.progress(services.database, job)
-    made, reached, more = await services.documents(job, skip, PAGE, MOST_BYTES)
+    made, reached, more = await services.documents(
+        caller, job, skip, limit=PAGE, most_bytes=MOST_BYTES
+    )
     base = base_of(request)
     version = request.url.path.split("/")[1]
     here = f"{base}/{version}/{PATHS[kind]}/{job.id}"

@@ -117,9 +117,11 @@ async def _map(
 
 @router.post("/v2/search")
 @needs(Act.READ, own_transactions=True)
-async def search(given: SearchIn, request: Request, services: ServicesDep) -> Response:
+async def search(
+    given: SearchIn, request: Request, services: ServicesDep, principal: PrincipalDep
+) -> Response:
     """Search in what is archived; the web itself is searched by discovery sessions."""
-    web = await _search(given, request, services)
+    web = await _search(given, request, services, principal)
     data: dict[str, Any] = {"web": web}
     for source in given.sources or ():
         name = source if isinstance(source, str) else str(source.get("type"))
@@ -130,19 +132,22 @@ async def search(given: SearchIn, request: Request, services: ServicesDep) -> Re
 
 @router.post("/v1/search")
 @needs(Act.READ, own_transactions=True)
-async def search_v1(given: SearchIn, request: Request, services: ServicesDep) -> Response:
+async def search_v1(
+    given: SearchIn, request: Request, services: ServicesDep, principal: PrincipalDep
+) -> Response:
     """The same, as version 1 has it: a list."""
-    return answer({"success": True, "data": await _search(given, request, services)})
+    return answer({"success": True, "data": await _search(given, request, services, principal)})
 
 
 async def _search(
-    given: SearchIn, request: Request, services: ScrapeServices
+    given: SearchIn, request: Request, services: ScrapeServices, principal: Principal
 ) -> list[dict[str, Any]]:
-    hits = await services.search(given.query, given.limit or 5)
+    caller = await services.caller(principal)
+    hits = await services.search(caller, given.query, given.limit or 5)
     shape = _asked_shape(given.scrape_options)
     if shape is None:
         return [_hit(hit, at) for at, hit in enumerate(hits, 1)]
-    made = await services.of_snapshots([hit.snapshot_id for hit in hits], shape)
+    made = await services.of_snapshots(caller, [hit.snapshot_id for hit in hits], shape)
     base = base_of(request)
     return [
         _hit(hit, at) | document(made[hit.snapshot_id], base, cached=True)

@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "024_scrape_jobs"
-down_revision = "023_archived_texts"
+revision = "025_scrape_jobs"
+down_revision = "024_uses"
 branch_labels = None
 depends_on = None
 
@@ -83,7 +83,7 @@ def upgrade() -> None:
     )
     op.execute("CREATE INDEX scrape_job_pages_page ON messor.scrape_job_pages (page_id)")
     op.execute("ALTER TABLE messor.crawl_runs ADD COLUMN scope jsonb")
-    use_function("run_takes", "024")
+    use_function("run_takes", "025")
 
 
 def downgrade() -> None:

@@ -82,6 +82,7 @@ _GROUPS: Mapping[str, _Group] = {
             "classified": "a domain's class changed",
             "class_decided": "a person decided a domain's class",
             "vertical_set": "a domain's vertical was set or cleared",
+            "uses_set": "the uses that a domain's content is approved for were set or cleared",
             "track_level_changed": "a domain's track level changed",
             "preflight_asked": "a pre-flight was requested",
             "preflight": "a pre-flight was completed",
@@ -95,6 +96,9 @@ _GROUPS: Mapping[str, _Group] = {
             "erased": "a domain was erased",
         },
         ("submitted", "approved", "rejected", "suspended", "review_asked"),
+    ),
+    "analytics": _Group(
+        {"queried": "somebody asked the tables of analytics in SQL"},
     ),
     "export": _Group(
         {
@@ -131,7 +135,12 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "key": _Group(
-        {"created": "an API key was created", "revoked": "an API key was revoked"},
+        {
+            "created": "an API key was created",
+            "revoked": "an API key was revoked",
+            "policy_set": "an API key was given a policy, or its policy changed",
+            "policy_dropped": "an API key lost its policy",
+        },
         audience="admins",
     ),
     "keywords": _Group(
@@ -181,6 +190,12 @@ _GROUPS: Mapping[str, _Group] = {
             "failing": "a parser no longer finds what it used to",
         }
     ),
+    "permission": _Group(
+        {
+            "granted": "an admin put a permission to use a domain's content on file",
+            "revoked": "a permission to use a domain's content was revoked",
+        }
+    ),
     "person": _Group({"erased": "a person's data were erased"}, audience="admins"),
     "product": _Group({"price_changed": "a product's price changed"}, page_urls=_OF_PAGE),
     "proxy": _Group(
@@ -218,6 +233,10 @@ _GROUPS: Mapping[str, _Group] = {
     ),
     "retention": _Group({"applied": "old log partitions were deleted"}),
     "robots": _Group({"slow": "a robots.txt demands a long Crawl-delay"}),
+    "scrape": _Group(
+        {"requested": "a program asked for a page, on somebody's behalf or by a key's policy"},
+        page_urls=_OF_PAGE,
+    ),
     "schedule": _Group(
         {
             "failed": "a scheduled run failed",

@@ -60,7 +60,7 @@ _AGO = re.compile(r"(\d{1,6})([mhdw])", re.ASCII)
 
 @click.group()
 def audit() -> None:
-    """Check from the logs that the crawler kept to its rules.
+    """Verify from the logs that the crawler followed its rules.
 
     \b
     Example:

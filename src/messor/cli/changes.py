@@ -27,7 +27,7 @@ _PAGING = ("order", "cursor", "limit")
 @click.option("--follow", "-f", is_flag=True, help="Print what follows too, until Ctrl-C.")
 @list_options(CHANGES)
 def changes(follow: bool, as_json: bool, **given: Any) -> None:
-    """Print what changed, in commit order, with tombstones of what was erased.
+    """Print changes in commit order, with tombstones for erased data.
 
     \b
     Example:

@@ -24,7 +24,7 @@ ALERT_HEAD = ("id", "time", "state", "alert", "url")
 
 @click.group()
 def watches() -> None:
-    """Be told by mail, webhook or feed when something changes.
+    """Watch for changes, with notices by mail, webhook or feed.
 
     `messor up` must be running.
 

@@ -25,7 +25,8 @@ def template_server(folder: Path) -> Iterator[str]:
     server = EmbeddedServer(folder)
     dsn = with_password(server.acquire())
     try:
-        _waive_upkeep(server)
+        _admit_superuser(server)
+        waive_upkeep(server)
         asyncio.run(_let_triggers_rest(dsn))
         asyncio.run(run_sql(dsn, f"CREATE DATABASE {TEMPLATE}"))
         migrate.upgrade(with_database(dsn, TEMPLATE))
@@ -60,7 +61,9 @@ async def _let_triggers_rest(dsn: str) -> None:
     for attempt in range(100):
         try:
             await run_sql(superuser, "GRANT SET ON PARAMETER session_replication_role TO PUBLIC")
-        except asyncpg.InvalidAuthorizationSpecificationError:  # the new access rule is not read yet
+        except (
+            asyncpg.InvalidAuthorizationSpecificationError
+        ):  # the new access rule is not read yet
             if attempt == 99:
                 raise
             await asyncio.sleep(0.05)
@@ -68,16 +71,19 @@ async def _let_triggers_rest(dsn: str) -> None:
             return
 
 
-def _waive_upkeep(server: EmbeddedServer) -> None:
+def _admit_superuser(server: EmbeddedServer) -> None:
+    """Without a password, once the server reads its settings again: it lives for a run."""
+    with (server.status().data_folder / "pg_hba.conf").open("a") as access:
+        access.write("local all postgres trust\n")
+
+
+def waive_upkeep(server: EmbeddedServer) -> None:
     """A test's database outlives no crash of the machine: what fsync costs buys nothing here.
 
-    Nor does it live to be vacuumed; and while that analyses a table, events are held back. The
-    superuser of a server that lives for a run needs no password.
+    Nor does it live to be vacuumed; and while that analyses a table, events are held back.
     """
     status = server.status()
     assert status.pid is not None
     with (status.data_folder / "postgresql.auto.conf").open("a") as conf:
         conf.write("fsync = off\nfull_page_writes = off\nautovacuum = off\n")
-    with (status.data_folder / "pg_hba.conf").open("a") as access:
-        access.write("local all postgres trust\n")
     os.kill(status.pid, signal.SIGHUP)

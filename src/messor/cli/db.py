@@ -14,7 +14,7 @@ from messor.cli.output import json_option, print_json, run
 from messor.core.terminal import say
 from messor.settings import Settings
 from messor.store import revisions
-from messor.store.database import Database
+from messor.store.database import FOLLOW_ANYHOW, Database
 from messor.store.session import embedded_server, server_dsn
 
 
@@ -38,6 +38,29 @@ def upgrade(revision: str) -> None:
       messor db upgrade
     """
     run(_upgrade(revision))
+
+
+@db.command()
+@json_option
+def moved(as_json: bool) -> None:
+    """Let events, feed and webhooks go on after the server's disk was set back, as from a snapshot.
+
+    A restored dump, a restore to a point in time and a failover are noticed without this.
+
+    \b
+    Example:
+      messor db moved
+    """
+    run(_moved())
+    if as_json:
+        print_json({"moved": True})
+    say("Positions go on beyond all that were given out before. Run: messor search-index rebuild")
+
+
+async def _moved() -> None:
+    async with server_dsn(Settings()) as dsn, Database(dsn, pool_size=1) as database:
+        await database.require_schema()
+        await database.fetch(FOLLOW_ANYHOW)
 
 
 db.add_command(downgrade)

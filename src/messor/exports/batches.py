@@ -44,9 +44,9 @@ class Selection:
     filters: Filters
     columns: tuple[Column, ...]
     shape: Shape
-    position: int  # commit position at the start
+    position: int  # transaction at the start, as this cluster counts
     started_at: datetime
-    since_tx: int | None = None  # only rows written from this commit position on
+    since_tx: int | None = None  # only rows written from this transaction on
     since_at: datetime | None = None  # only rows changed since
     archive: ArchiveSource | None = None  # where the segments are, for WARC
 
@@ -237,5 +237,5 @@ def _by_commit(wanted: Selection, values: Values) -> list[str]:
 
 
 def short(position: int) -> str:
-    """A commit position as a row carries it: without its epoch, and never a reserved one."""
+    """A transaction's number as a row carries it: without its epoch, and never a reserved one."""
     return str(max(position % 2**32, 3))

@@ -38,9 +38,10 @@ TIDY_JOB = "export_tidy"
 MAX_WAITING = 5  # unfinished ones of a person
 MAX_COLUMNS = 100
 
-# A restored database counts its transactions anew, and beyond 2^31 a row's age is unknown.
+# In a restored database all rows are new, and beyond 2^31 transactions a row's age is unknown.
 POSITION = """
-SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS position, messor.clock() AS now,
+SELECT messor.commit_horizon()::text::bigint AS position, messor.clock() AS now,
+       (SELECT since FROM messor.commit_order) AS cluster_since,
        (SELECT count(*) FROM messor.exports
          WHERE requested_by = $1 AND state IN ('queued', 'running') AND target IS NULL
            AND standing_id IS NULL) AS waiting
@@ -191,7 +192,8 @@ async def _since(
         raise ConflictError(
             f"Export {earlier} is {row['state']}; only a finished one has a next part."
         )
-    is_known = 0 <= now["position"] - row["position"] < 2**31
+    is_here = row["position"] >= now["cluster_since"]
+    is_known = is_here and now["position"] - row["position"] < 2**31
     return (row["position"] if is_known else None), None
 
 

@@ -31,12 +31,17 @@ from messor.store.database import Database
 
 Progress = Callable[[int], None]
 
+# Rows carry the numbers of transactions in this cluster; what is older than it is everything.
 TAKE = """
 UPDATE messor.exports SET state = 'running', error = NULL, finished_at = NULL, updated_at = messor.clock()
  WHERE id = $1 AND state IN ('queued', 'running', 'failed')
 RETURNING noun, format, filters::text AS filters, options::text AS options, since_at,
-          since_tx::text::bigint AS since_tx, position::text::bigint AS position, created_at,
-          after::text AS after, is_read, rows, spool_bytes
+          after::text AS after, is_read, rows, spool_bytes, created_at,
+          (SELECT CASE WHEN since_tx::text::bigint >= o.since
+                       THEN since_tx::text::bigint - messor.commit_shift() END
+             FROM messor.commit_order o) AS since_tx,
+          (SELECT greatest(position::text::bigint, o.since) - messor.commit_shift()
+             FROM messor.commit_order o) AS position
 """
 CHECKPOINT = """
 UPDATE messor.exports SET after = $2, is_read = $3, rows = $4, spool_bytes = $5, updated_at = messor.clock()

@@ -28,7 +28,7 @@ class ChangeTable(Keyless):
     __table_args__ = (index("changes_order", "tx, id"), by_month("occurred_at"))
 
     id: Mapped[bigint_id]
-    tx: Mapped[xid8] = column(default="pg_current_xact_id()")
+    tx: Mapped[xid8] = column(default="messor.commit_position()")
     occurred_at: Mapped[utc_now]
     seen_at: Mapped[utc | None]  # when the site was seen so
     kind: Mapped[str]

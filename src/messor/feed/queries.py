@@ -33,7 +33,7 @@ KINDS = (
 
 NEWEST = """
 SELECT c.tx::text, c.id::text FROM messor.changes c
- WHERE c.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY c.tx DESC, c.id DESC LIMIT 1
+ WHERE c.tx < messor.commit_horizon() ORDER BY c.tx DESC, c.id DESC LIMIT 1
 """
 KEPT = (
     "SELECT EXISTS (SELECT FROM messor.changes WHERE tx = $1::text::xid8 AND id = $2::text::bigint)"
@@ -86,7 +86,7 @@ ENTRIES = Listing(
     filters=ChangeFilter,
     table="messor.changes",
     alias="c",
-    only="c.tx < pg_snapshot_xmin(pg_current_snapshot())",
+    only="c.tx < messor.commit_horizon()",
     columns="""c.tx::text AS tx, c.id AS number, c.occurred_at, c.seen_at, c.kind, c.state, c.topic,
                c.was, c.subject, c.subject_uuid, d.domain, c.ref_from, c.ref_to""",
     joins="""LEFT JOIN LATERAL (SELECT domain FROM messor.domains WHERE id = c.domain_id LIMIT 1) d

@@ -101,7 +101,7 @@ class SearchOutboxTable(Base):
     )
 
     id: Mapped[bigint_key]
-    tx: Mapped[xid8] = column(default="pg_current_xact_id()")
+    tx: Mapped[xid8] = column(default="messor.commit_position()")
     # Not `page_id`: what is noted of an erased page must reach the index.
     page: Mapped[bigint]
     record: Mapped[bigint | None]  # NULL: the page itself

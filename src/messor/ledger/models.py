@@ -31,7 +31,7 @@ class EventTable(Keyless):
     )
 
     id: Mapped[bigint_id]
-    tx: Mapped[xid8] = column(default="pg_current_xact_id()")
+    tx: Mapped[xid8] = column(default="messor.commit_position()")
     occurred_at: Mapped[utc_now]
     type: Mapped[str]
     actor: Mapped[str]
@@ -84,3 +84,14 @@ class AlarmTable(Base):
     message: Mapped[str]
     raised_at: Mapped[utc_now]
     seen_at: Mapped[utc_now]
+
+
+class CommitOrderTable(Base):
+    """Which cluster the positions of commits are counted in: see `migrations/functions/follow_cluster`."""
+
+    __tablename__ = "commit_order"
+
+    one: Mapped[bool] = column(key=True, default="true", check="one")
+    cluster: Mapped[str]  # its identifier and timeline
+    since: Mapped[bigint] = column(default="0")  # the first position given out there
+    followed_at: Mapped[utc_now]

@@ -18,7 +18,7 @@ from messor.store.listing import DomainText, Filters, Listing, Position, both_wa
 
 NEWEST = """
 SELECT e.tx::text, e.id::text FROM messor.events e
- WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
+ WHERE e.tx < messor.commit_horizon() ORDER BY e.tx DESC, e.id DESC LIMIT 1
 """
 _PREFIX = "split_part(e.type, '.', 1)"
 _AUDIT_LIST = ", ".join(f"'{kind}'" for kind in ADMIN_GROUPS)
@@ -85,7 +85,7 @@ EVENTS = Listing(
     filters=EventFilter,
     table="messor.events",
     alias="e",
-    only="e.tx < pg_snapshot_xmin(pg_current_snapshot())",
+    only="e.tx < messor.commit_horizon()",
     columns="""e.tx::text || '-' || e.id AS id, e.occurred_at, e.type, e.actor, e.domain_id,
                d.domain, e.page_id, e.data::text AS data""",
     joins="LEFT JOIN messor.domains d ON d.id = e.domain_id",

@@ -15,6 +15,7 @@ from typing import Any, Self
 import asyncpg
 
 from messor.core import clock
+from messor.core.logs import room_logger
 from messor.errors import UnavailableError, UsageError
 from messor.store import revisions
 from messor.store.connection import connect
@@ -55,6 +56,11 @@ POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone
 FOR_THIS_TRANSACTION = "; ".join(
     f"SET LOCAL {name} = {value}" for name, value in SESSION.items() if name not in POOLED_SESSION
 )
+
+FOLLOW_CLUSTER = "SELECT messor.follow_cluster()"
+FOLLOW_ANYHOW = "SELECT messor.follow_cluster(true)"
+
+logger = room_logger(__name__)
 
 
 def sparse(values: list[Any]) -> list[Any]:
@@ -147,7 +153,12 @@ class Database:
                 "reset": _leave_as_is,
             }
         return await asyncpg.create_pool(
-            self.dsn, min_size=1, max_size=self._pool_size, connect=connect, **how
+            self.dsn,
+            min_size=1,
+            max_size=self._pool_size,
+            connect=connect,
+            init=_follow_cluster,
+            **how,
         )
 
     async def _detect_pooler(self) -> bool:
@@ -252,6 +263,18 @@ class Database:
         assert self._pool is not None, "open the database first"
         async with self._pool.acquire(timeout=10) as raw:
             yield raw
+
+
+async def _follow_cluster(raw: asyncpg.Connection) -> None:
+    """Before anything is written: commit positions go on if this is another cluster than before.
+
+    On every connection, because a failover to a replica looks like a lost one.
+    """
+    try:
+        if await raw.fetchval(FOLLOW_CLUSTER):
+            logger.warning("The database is in another cluster: commit positions go on in it.")
+    except (asyncpg.UndefinedFunctionError, asyncpg.InvalidSchemaNameError):
+        pass  # not upgraded yet
 
 
 async def _leave_as_is(_: asyncpg.Connection) -> None:

@@ -23,7 +23,7 @@ MAX_READ = 200_000  # changes
 FROM = """
 SELECT tx::text, id::text FROM messor.changes
  WHERE occurred_at < (SELECT messor.clock()) - $1::interval
-   AND tx < pg_snapshot_xmin(pg_current_snapshot())
+   AND tx < messor.commit_horizon()
  ORDER BY tx DESC, id DESC LIMIT 1
 """
 

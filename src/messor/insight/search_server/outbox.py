@@ -33,7 +33,7 @@ WAITING = """
 SELECT o.tx::text AS tx, o.id, o.page, o.record
   FROM messor.search_indexes i
   JOIN messor.search_outbox o ON (o.tx, o.id) > (i.tx, i.outbox_id)
-   AND o.tx < pg_snapshot_xmin(pg_current_snapshot())
+   AND o.tx < messor.commit_horizon()
  WHERE i.name = $1 ORDER BY o.tx, o.id LIMIT $2
 """
 REACHED = """

@@ -17,6 +17,7 @@ from tests.template_server import TEMPLATE, run_sql, with_database
 # Plans assume at least ten pages for a table that was never analysed, so up to that a table in which
 # dead rows lie is planned for as an empty one.
 MOST_BYTES = 10 * 8192
+_numbers = itertools.count()
 
 _OTHERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
@@ -50,13 +51,12 @@ class LentDatabases:
     _free: list[str] = field(default_factory=list)
     _rows: dict[str, str] = field(default_factory=dict)  # of the template, as JSON by table
     _counts: dict[str, dict[str, int]] = field(default_factory=dict)  # rows written, by table
-    _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     async def lend(self) -> str:
         """The name of a database that is as the template."""
         if self._free:
             return self._free.pop()
-        name = f"test_{os.getpid()}_{next(self._numbers)}"
+        name = f"test_{os.getpid()}_{next(_numbers)}"
         await run_sql(
             self.server_dsn, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy"
         )
@@ -72,7 +72,16 @@ class LentDatabases:
         if is_restored:
             self._free.append(name)
         else:
-            await run_sql(self.server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+            await self._drop(name)
+
+    async def close(self) -> None:
+        """Drop the databases that nobody borrows."""
+        while self._free:
+            await self._drop(self._free.pop())
+
+    async def _drop(self, name: str) -> None:
+        self._counts.pop(name, None)
+        await run_sql(self.server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
 
     async def _restore(self, connection: asyncpg.Connection, name: str) -> bool:
         await connection.fetch(_OTHERS)  # they report what they wrote when they end

@@ -389,6 +389,19 @@ class Settings(BaseSettings):
     archive_cache_mb: int = Field(
         default=1024, ge=0, description="Megabytes of the archive's objects cached on this machine"
     )
+    texts: Literal["database", "archive"] = Field(
+        default="database",
+        description="Where the markdown of new pages is stored: database, or archive (beside the bytes)",
+    )
+    backup_to: str | None = Field(
+        default=None,
+        description="Folder or object store for scheduled backups, such as /srv/backups or s3://bucket/prefix",
+    )
+    backup_keep: int = Field(default=7, ge=1, description="Scheduled backups to keep")
+    backup_passphrase: SecretStr | None = Field(
+        default=None,
+        description="Seals the installation's key in backups; empty: backups have no key",
+    )
     proxy_requests_per_second: int = Field(
         default=5,
         ge=1,

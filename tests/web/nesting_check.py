@@ -21,7 +21,7 @@ KILLER = "<div><a><picture>" + "<x-1></x-2>" * 504 + "<table><td></tr> <div></a>
 # The parser keeps so many elements open. Those put behind a page tell how many it left open.
 _MOST_OPEN = 512
 _PROBE = "<x-probe>" * (_MOST_OPEN + 8)
-_SLACK = 11  # the page's own elements, and those that come and go with one tag
+SLACK = 11  # the page's own elements, and those that come and go with one tag
 # All that ever were elements: what the parser makes of one is not to be read in our tables.
 _NAMES = """
 a abbr address annotation-xml applet article aside audio b base big blink blockquote body br button
@@ -60,8 +60,11 @@ def random_tag(random: Random) -> str:
 
 def random_page(random: Random) -> str:
     """A few tags, then others again and again: what is hidden once is hidden often."""
-    if random.random() < 0.6:
+    kind = random.random()
+    if kind < 0.4:
         return _plain_page(random)
+    if kind < 0.6:
+        return _page_of_short_elements(random)
     first = "".join(random_tag(random) for _ in range(random.choice((0, 0, 1, 2, 5))))
     unit = "".join(random_tag(random) for _ in range(random.randint(1, random.choice((3, 6, 12)))))
     return first + "".join(
@@ -86,6 +89,24 @@ def _plain_tag(random: Random, name: str) -> str:
     return f"<{name}>{end}{random.choice(('', '', '', 'x', ' '))}"
 
 
+def _page_of_short_elements(random: Random) -> str:
+    """Elements with nothing but text, in the second half, which seem closed wherever they stand."""
+    first = "".join(random_tag(random) for _ in range(random.choice((5, 20, 60)))).replace("@", "1")
+    unit = "".join(
+        random_tag(random) if random.random() < 0.4 else _short_element(random)
+        for _ in range(random.choice((1, 2, 3, 6)))
+    )
+    rest = "".join(unit.replace("@", str(n)) for n in range(random.choice((5, 10, 25))))
+    return first + " " * random.choice((0, len(rest))) + rest
+
+
+def _short_element(random: Random) -> str:
+    name = random.choice(random.choice((_COMMON, _NAMES)))
+    before = random.choice(("", "", "", "", "<!--", '<p x="', "<svg>", "<script>", "<p/x"))
+    attribute = random.choice(("", ' c="@"', ' x=">"', ' x="--><div y="', ' x="</div>"'))
+    return f"{before}<{name}{attribute}>{random.choice(('', 'x', '&lt;', '>'))}</{name}>"
+
+
 def height_of(page: str) -> int:
     """How many elements the page leaves open in the parser; 0 where nothing can be opened behind it."""
     document = turbohtml.parse(page + _PROBE, positions=False)
@@ -103,7 +124,7 @@ def main() -> None:
         if is_too_deep(page):
             continue  # it may end this process
         height = height_of(page)
-        limit = height - _SLACK
+        limit = height - SLACK
         if limit > 0 and not (may_exceed(page, limit) and OpenElements(limit).is_exceeded_by(page)):
             found += 1
             sys.stdout.write(f"{height} {page}\n")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from messor.web.depth import MAX_DEPTH, is_too_deep
+from messor.web.depth import MAX_DEPTH, is_too_deep, may_exceed
 from messor.web.encodings import decode
 from messor.web.html import TooComplexError, parse_document, read_page
 from tests.web.conftest import CORPORA, real_pages
-from tests.web.nesting_check import KILLER
+from tests.web.nesting_check import KILLER, SLACK, height_of
 
 URL = "https://a.example/"
 
@@ -107,6 +107,31 @@ FLAT = {
 
 # Pages of known sites and of others are looked at in different ways.
 KNOWN = pytest.mark.parametrize("known", [True, False], ids=["known", "new"])
+
+
+# What looks like an element that its own end tag closes at once, and stays open.
+STAYING = {
+    "elements around others": "<span>x<div></span>",
+    "elements around formatting": "<b>x<div></b>",
+    "end tags in attributes": '<div title="x"y="</div>">',
+    "end tags behind an open attribute": '<div title="x>y</div>">',
+    "end tags that are none": "<div>x<div></ div>",
+}
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_what_seems_to_be_closed_at_once_counts(name: str) -> None:
+    page = " " * 2_000 + STAYING[name] * 40
+    height = height_of(page)
+    assert height >= 40
+    assert may_exceed(page, height - SLACK)
+
+
+@KNOWN
+def test_an_element_that_is_closed_at_once_is_open_for_a_while(*, known: bool) -> None:
+    short = "<b>x</b>" * 60
+    assert is_too_deep("<div>" * MAX_DEPTH + short, known=known)
+    assert not is_too_deep("<div>" * (MAX_DEPTH - 1) + short, known=known)
 
 
 @KNOWN

@@ -32,6 +32,7 @@ from messor.settings import Settings, toml_file
 
 COMMANDS = {
     "archive": "messor.cli.archive:archive",
+    "backup": "messor.cli.backup:backup",
     "audit": "messor.cli.audit:audit",
     "changes": "messor.cli.changes:changes",
     "completion": "messor.cli.completion:completion",

@@ -5,6 +5,7 @@ A test compares each with the first sentence of its command's own help.
 
 SUMMARIES = {
     "archive": "Show, compact, move and verify the archive.",
+    "backup": "Make backups, list, verify and restore them.",
     "audit": "Verify from the logs that the crawler followed its rules.",
     "changes": "Print changes in commit order, with tombstones for erased data.",
     "completion": "Print the completion script for a shell.",

@@ -36,11 +36,13 @@ _GROUPS: Mapping[str, _Group] = {
         {
             "compacted": "small archive objects were merged",
             "moved": "the archive was moved to an object store",
+            "texts_moved": "texts of pages were moved between PostgreSQL and the archive",
             "repaired": "damaged or missing archive data were repaired",
         },
         ("compacted",),
     ),
     "audit": _Group({"completed": "the requests of the last day were audited"}, ("completed",)),
+    "backup": _Group({"created": "a backup was made"}, ("created",)),
     "candidate": _Group(
         {
             "pending_review": "a candidate waits for review",

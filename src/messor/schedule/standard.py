@@ -44,6 +44,7 @@ from messor.verticals import verticals
 AUDIT_JOB = "audit"
 ARCHIVE_JOB = "archive"
 ARCHIVE_WINDOW = timedelta(hours=12)
+BACKUP_JOB = "backup"
 AUDITED = timedelta(days=1)
 AUDIT_WINDOW = timedelta(hours=12)
 DOMAINS_PER_STEP = 200
@@ -72,6 +73,8 @@ def standard_registry(settings: Settings) -> Registry:
     known.append(noticing(settings))
     if settings.archive_url:
         known.append(ARCHIVE)
+    if settings.backup_to:
+        known.append(BACKUP)
     if settings.image_domains:
         known.append(imaging(settings))
     if settings.search_engines:
@@ -108,6 +111,16 @@ async def _tidy_archive(connection: Connection, _: RunPosition) -> StepResult:
         ARCHIVE_JOB, key, "archive", payload={}, priority=8, window_ends_at=now + ARCHIVE_WINDOW
     )
     return StepResult({"archive_jobs": len(await jobs.enqueue(connection, [job]))})
+
+
+async def _back_up(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because it reads everything: one an hour at most."""
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    key = f"{BACKUP_JOB}:{now:%Y-%m-%d-%H}"
+    job = NewJob(
+        BACKUP_JOB, key, "backup", payload={}, priority=2, window_ends_at=now + ARCHIVE_WINDOW
+    )
+    return StepResult({"backups_asked_for": len(await jobs.enqueue(connection, [job]))})
 
 
 async def _follow_domains(connection: Connection, place: RunPosition) -> StepResult:
@@ -256,6 +269,12 @@ ARCHIVE = Orchestrator(
     "starts the job that merges small archive objects and deletes unreferenced ones",
     "25 * * * *",
     _tidy_archive,
+)
+BACKUP = Orchestrator(
+    "O-Backup",
+    "backs up database and archive to MESSOR_BACKUP_TO, and removes old backups, by a job",
+    "20 2 * * *",
+    _back_up,
 )
 QUALITY = Orchestrator(
     "O-Quality",

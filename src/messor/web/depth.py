@@ -22,8 +22,8 @@ _STRETCH = 4_096  # characters
 # What the elements open before the rest of a page may take of the limit: more where tags are matched
 # in scripts as well, and stay open.
 _ROOM, _ROOM_KNOWN = 1 / 8, 1 / 4
-# Start tags beyond the limit up to which the first part is sought from the start of the page, and
-# how many elements may be open behind it.
+# Start tags beyond the limit up to which as many elements that hold only text are sought, or the
+# first part from the start of the page, and how many elements may be open behind it.
 _FEW, _FEW_OPEN = 96, 24
 _SHORT = 80_000  # characters; longer pages nearly always have more start tags than that
 
@@ -31,6 +31,13 @@ _SHORT = 80_000  # characters; longer pages nearly always have more start tags t
 _tags = re.compile(r"<(/?[a-zA-Z][^\t\n\f\r />]*+)").findall
 # Everything but end tags; the group matches in start tags of tables and templates.
 _starts_and_tables = re.compile("<(?:[^/tT]|[tT]([aA][bB]|[eE][mM])?)")
+# An element that is closed by the tag after its start tag, wherever it stands: what is a start tag to
+# the parser is read as here, and there is no other within. Not of these: what is read as raw text,
+# and what its own end tag may leave open (tables imply parts, SVG and MathML hold HTML in some).
+_closed_at_once = re.compile(
+    "<(a|abbr|b|button|cite|code|dd|del|div|dt|em|h[1-6]|i|ins|label|li|p|path|s|small|span|strong"
+    r"|sub|sup|td|th|time|u)(?: [a-z-]++=\"[^\"]*+\")*+>[^<]*+</\1>"
+).finditer
 # End tags, and start tags of tables and templates: these imply two elements, a body and a row.
 _ends_and_tables = re.compile("<(?:/|[tT](?:[aA][bB][lL]|[eE][mM][pP]))").findall
 
@@ -75,12 +82,25 @@ def _is_harmless(html: str, limit: int) -> bool:
     """Whether the page has too few start tags, or will have after its first ones."""
     starts = _starts_and_tables.findall(html)
     excess = _most_of(starts) - limit
-    return excess <= 0 or (excess <= _FEW and _is_harmless_soon(html, limit, starts, excess))
+    return excess <= 0 or (
+        excess <= _FEW
+        and (_closes_at_once(html, excess) or _is_harmless_soon(html, limit, starts, excess))
+    )
 
 
 def _most_of(starts: list[str]) -> int:
     """How many elements these start tags open at most: tables and templates imply two more."""
     return 3 * len(starts) - 2 * starts.count("")
+
+
+def _closes_at_once(html: str, excess: int) -> bool:
+    """Whether more elements than these are closed before the next one opens.
+
+    One more: it is open itself for a while. They are sought in the second half, behind the head of
+    the page, which has few.
+    """
+    found = _closed_at_once(html, len(html) // 2)
+    return next(islice(found, excess, None), None) is not None
 
 
 def _is_harmless_soon(html: str, limit: int, starts: list[str], excess: int) -> bool:

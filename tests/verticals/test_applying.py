@@ -135,3 +135,32 @@ async def test_a_domain_may_have_an_owner_in_each_vertical(database: Database) -
             key, outcome = await organisations.put(connection, applied, given, actor="test")
             assert outcome == "created"
             assert await organisations.owner_of(connection, applied, "both.example") == key
+
+
+@pytest.mark.parametrize(
+    "filters,names",
+    [
+        ({}, ["Alder Clinic", "Birch Spa", "Shop"]),
+        ({"q": "SPA"}, ["Birch Spa"]),
+        ({"q": "%"}, []),
+        ({"vertical": "wellness"}, ["Alder Clinic", "Birch Spa"]),
+        ({"domain": "alder.example"}, ["Alder Clinic"]),
+        ({"domain": "birch.example", "vertical": "products"}, []),
+    ],
+)
+async def test_organisations_are_filtered_and_ordered(
+    database: Database, filters: dict[str, str], names: list[str]
+) -> None:
+    for vertical, name, domain in (
+        ("wellness", "Birch Spa", "birch.example"),
+        ("wellness", "Alder Clinic", "alder.example"),
+        ("products", "Shop", "shop.example"),
+    ):
+        applied = await apply(database, files.shipped(vertical))
+        async with database.transaction() as connection:
+            given = NewOrganisation.understand(name, [domain])
+            await organisations.put(connection, applied, given, actor="test")
+    found = await listed(ORGANISATIONS, database, order="name", **filters)
+    assert [one.name for one in found] == names
+    backwards = await listed(ORGANISATIONS, database, order="-name", **filters)
+    assert [one.name for one in backwards] == names[::-1]

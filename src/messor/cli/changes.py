@@ -24,7 +24,7 @@ _PAGING = ("order", "cursor", "limit")
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Print what follows too, until Ctrl-C.")
+@click.option("--follow", "-f", is_flag=True, help="Keep printing new changes until Ctrl-C.")
 @list_options(CHANGES)
 def changes(follow: bool, as_json: bool, **given: Any) -> None:
     """Print changes in commit order, with tombstones for erased data.

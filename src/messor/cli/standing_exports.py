@@ -37,7 +37,7 @@ def standing() -> None:
 @standing.command()
 @click.argument("name")
 @click.argument("noun", type=click.Choice(tuple(NOUNS)))
-@click.option("--to", "place", required=True, help="Place, by its name in MESSOR_EXPORT_PLACES.")
+@click.option("--to", "place", required=True, help="Destination: a name from MESSOR_EXPORT_PLACES.")
 @click.option("--cadence", required=True, help='Schedule, such as "0 3 * * *" (UTC) or @every 6h.')
 @click.option("--format", "format_", type=click.Choice(tuple(FORMATS)), default="jsonl",
               show_default=True, help="Format.")  # fmt: skip

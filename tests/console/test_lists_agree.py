@@ -89,7 +89,7 @@ PLACES = {
 
 # Not listings, each for a reason of docs/decisions/0085-small-lists-are-shown-whole.md.
 SMALL = {
-    "backup list", "corrections rankings", "keys list", "members list", "parsers list", "parsers pins",
+    "analytics list", "backup list", "corrections rankings", "keys list", "members list", "parsers list", "parsers pins",
     "proxies list", "relevance versions", "scout engines", "verticals list", "webhooks list",
     "domains mentions", "inspect sitemap", "proxies costs", "scout records", "webhooks deliveries",
 }  # fmt: skip

@@ -135,7 +135,12 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "key": _Group(
-        {"created": "an API key was created", "revoked": "an API key was revoked"},
+        {
+            "created": "an API key was created",
+            "revoked": "an API key was revoked",
+            "policy_set": "an API key was given a policy, or its policy changed",
+            "policy_dropped": "an API key lost its policy",
+        },
         audience="admins",
     ),
     "keywords": _Group(
@@ -228,6 +233,10 @@ _GROUPS: Mapping[str, _Group] = {
     ),
     "retention": _Group({"applied": "old log partitions were deleted"}),
     "robots": _Group({"slow": "a robots.txt demands a long Crawl-delay"}),
+    "scrape": _Group(
+        {"requested": "a program asked for a page, on somebody's behalf or by a key's policy"},
+        page_urls=_OF_PAGE,
+    ),
     "schedule": _Group(
         {
             "failed": "a scheduled run failed",

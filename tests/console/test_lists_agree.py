@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -77,11 +78,23 @@ PLACES = {
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
     "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
-    "changes": Place("/changes", "changes", "/changes", more=("wait",), most=MAX_BATCH),
+    "changes": Place("/changes", "changes", "/changes", more=("wait", "use"), most=MAX_BATCH),
+    "permissions": Place("/permissions", "rights permissions", "/rights/permissions"),
+    "held items": Place("/rights/held", "rights held", "/rights/held"),
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),
     "events": Place("/events", "events", "/audit", given=("with_audit",)),
 }
+
+
+# Not listings, each for a reason of docs/decisions/0085-small-lists-are-shown-whole.md.
+SMALL = {
+    "analytics list", "backup list", "corrections rankings", "keys list", "members list", "parsers list", "parsers pins",
+    "proxies list", "relevance versions", "scout engines", "verticals list", "webhooks list",
+    "domains mentions", "inspect sitemap", "proxies costs", "scout records", "webhooks deliveries",
+}  # fmt: skip
+EXPORTED_ONLY = {"visibility"}  # listings that no interface shows as a list
+DECLARATION = re.compile(r"^[A-Z_]+(?:: [^=]+)? = Listing\(", re.MULTILINE)
 
 
 def declared() -> dict[str, Listing[Any, Any]]:
@@ -100,6 +113,39 @@ LISTINGS = declared()
 
 def test_every_listing_has_a_place() -> None:
     assert set(LISTINGS) == set(PLACES)
+
+
+def test_listings_stand_where_they_are_looked_for() -> None:
+    source = Path(messor.__file__).parent
+    declaring = [
+        path for path in source.rglob("*.py") if DECLARATION.search(path.read_text("utf-8"))
+    ]
+    assert len(declaring) > 10
+    elsewhere = {path.stem for path in declaring if not path.stem.endswith("queries")}
+    assert elsewhere == EXPORTED_ONLY
+
+
+def commands(group: click.Group, *words: str) -> dict[str, click.Command]:
+    """Every command, by its words."""
+    found: dict[str, click.Command] = {}
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            found |= commands(command, *words, name)
+        elif command is not None:
+            found[" ".join((*words, name))] = command
+    return found
+
+
+def test_other_lists_are_small_for_a_reason() -> None:
+    """A command that lists things is a listing behind all interfaces, or named below."""
+    lists = {
+        words
+        for words, command in commands(cli).items()
+        if words.endswith(" list") or (command.help or "").startswith("List ")
+    }
+    listings = {place.command for place in PLACES.values()}
+    assert lists - listings == SMALL
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +182,7 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
         *place.given,
         *place.owner,
     }
-    assert set(options) - {"as_json", "output", "follow"} == expected
+    assert set(options) - {"as_json", "output", "follow", "uses"} == expected
     order = options["order"]
     assert isinstance(order.type, click.Choice)
     assert (list(order.type.choices), order.default) == (

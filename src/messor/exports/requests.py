@@ -27,6 +27,7 @@ from messor.exports.queries import COLUMNS, Export
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.events import Event, record
+from messor.rights.uses import ApprovedUse
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, age_of, fault_of
@@ -94,6 +95,7 @@ class NewExport:
     target: Path | None = None
     standing_id: UUID | None = None  # made on a schedule
     place: str | None = None  # where it is delivered then
+    uses: tuple[ApprovedUse, ...] = ()  # what it is for; empty: what each domain is approved for
 
     def checked(self) -> tuple[Noun, Format, Filters]:
         """Noun, format and filters; raises a sentence about the first fault."""
@@ -106,7 +108,7 @@ class NewExport:
         columns = noun.chosen(tuple(self.columns))
         if made.is_partitioned and noun.partition not in {each.name for each in columns}:
             raise UsageError(
-                f"{noun.name} are partitioned by {noun.partition}; export that column, too."
+                f"{noun.name} are partitioned by {noun.partition}; include that column in the export."
             )
         if self.bom and self.format != "csv":
             raise UsageError("Only CSV can begin with a byte order mark.")
@@ -115,6 +117,8 @@ class NewExport:
     @property
     def options(self) -> dict[str, Any]:
         given: dict[str, Any] = {"columns": list(self.columns)} if self.columns else {}
+        if self.uses:
+            given["uses"] = [use.value for use in self.uses]
         return {**given, "bom": True} if self.bom else given
 
 
@@ -172,6 +176,7 @@ def _job(export_id: UUID) -> NewJob:
 def described(export: Export) -> dict[str, Any]:
     """What an event says about an export."""
     found = {"export": str(export.id), "noun": export.noun, "format": export.format}
+    found |= {"uses": ",".join(export.uses)} if export.uses else {}
     return {**found, "filters": export.filters, "since": export.since, "rows": export.rows}
 
 
@@ -249,7 +254,7 @@ async def download(connection: Connection, folder: Path, export: Export, *, acto
             await record(connection, [Event("export.downloaded", actor, data=described(export))])
             return path
     if export.place is not None:
-        raise NotFoundError(f"This export is delivered to {export.place}; it is not downloaded.")
+        raise NotFoundError(f"This export is delivered to {export.place}; it cannot be downloaded.")
     if export.state in ("queued", "running"):
         raise ConflictError("This export is not finished; ask for its state until it is done.")
     raise NotFoundError("The file of this export is no longer kept; export again.")

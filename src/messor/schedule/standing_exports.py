@@ -23,6 +23,7 @@ from messor.exports.requests import NewExport
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.ledger.events import Event, record
+from messor.rights.uses import ApprovedUse, parsed
 from messor.schedule import cron
 from messor.schedule.orchestrators import Orchestrator, in_turn, repeated
 from messor.schedule.standing_queries import StandingExport, get
@@ -69,10 +70,13 @@ class NewStandingExport:
     columns: Sequence[str] = ()
     bom: bool = False
     is_incremental: bool = False
+    uses: tuple[ApprovedUse, ...] = ()
 
     @property
     def export(self) -> NewExport:
-        return NewExport(self.noun, self.format, self.filters, self.columns, self.bom)
+        return NewExport(
+            self.noun, self.format, self.filters, self.columns, self.bom, uses=self.uses
+        )
 
 
 async def add(
@@ -85,7 +89,9 @@ async def add(
 ) -> StandingExport:
     """Make a standing export, switched on; raises a sentence about the first fault."""
     if not _NAME.fullmatch(wanted.name):
-        raise UsageError("Give it a name of lower-case letters, digits, - and _, such as prices.")
+        raise UsageError(
+            "The name must consist of lower-case letters, digits, - and _, such as prices."
+        )
     noun, _, filters = wanted.export.checked()
     places.of(wanted.place)
     following = cron.parse(wanted.cadence).after(await connection.fetchval(NOW))
@@ -157,6 +163,7 @@ async def _begin(connection: Connection, found: StandingExport, last: UUID | Non
         since,
         standing_id=found.id,
         place=found.place,
+        uses=parsed(found.options.get("uses", ())),
     )
     # Whether it may hold the audit log was decided when it was made.
     await requests.begin(connection, wanted, actor=found.created_by, may_audit=True)
@@ -176,7 +183,7 @@ def _json(value: Any) -> str:
 
 EXPORTS = Orchestrator(
     "O-Exports",
-    "makes standing exports that are due; removes files that are too old or hold what was erased",
+    "runs due standing exports; removes export files that are too old or contain erased data",
     "*/5 * * * *",
     in_turn(
         repeated("exports_begun", begin_due, PER_STEP), repeated("removals_asked_for", tidy, 2)

@@ -8,12 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from messor.exports.formats import FORMATS
 from messor.exports.nouns import NOUNS
+from messor.rights.uses import ApprovedUse
 
 ColumnName = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$")]
 
 
 class ExportBody(BaseModel):
-    """What of a list to export."""
+    """The rows and columns of a list to export."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -28,6 +29,12 @@ class ExportBody(BaseModel):
         default_factory=list, max_length=100, description="Columns in their order; empty: all"
     )
     bom: bool = Field(default=False, description="Begin a CSV file with a byte order mark")
+    uses: list[ApprovedUse] = Field(
+        default_factory=list,
+        max_length=20,
+        description="What it is for; empty: the uses of your key, else those that each domain is"
+        " approved for",
+    )
 
 
 class ExportIn(ExportBody):
@@ -42,11 +49,11 @@ class ExportIn(ExportBody):
 
 
 class StandingExportIn(ExportBody):
-    """What to export again and again."""
+    """What a standing export exports."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Its name and folder")
     cadence: str = Field(max_length=200, description="Cron fields in UTC, or @every 6h")
     place: str = Field(max_length=60, description="A place of MESSOR_EXPORT_PLACES")
     is_incremental: bool = Field(
-        default=False, description="Only what changed since the last that was delivered"
+        default=False, description="Only what changed since the last delivered export"
     )

@@ -8,11 +8,19 @@ from uuid import UUID
 
 from pydantic import Field
 
+from messor.access.key_policies import (
+    DEFAULT_DEPTH,
+    DEFAULT_PAGES,
+    MOST_DEPTH,
+    MOST_DOMAINS,
+    MOST_PAGES,
+)
 from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.members import Member
 from messor.access.roles import Act, Role
 from messor.access.sessions import LoginSession
 from messor.api.models.base import In, Out, text
+from messor.rights.uses import ApprovedUse
 
 
 class MembersOut(Out):
@@ -51,7 +59,20 @@ class KeyIn(In):
     name: Annotated[str, text(100, 1)]
     scopes: list[Act] = Field(min_length=1, max_length=50)
     days: int = Field(USUAL_DAYS, ge=1, le=MOST_DAYS)
+    uses: list[ApprovedUse] = Field(
+        [], max_length=20, description="What its holder does with what it reads"
+    )
     member_id: UUID | None = Field(None, description="Another member's id, for admins")
+
+
+class KeyPolicyIn(In):
+    """What a key decides by itself: domains that it approves on first use, and limits."""
+
+    domains: list[Annotated[str, text(253, 1)]] = Field(
+        min_length=1, max_length=MOST_DOMAINS, description="Domains, or any"
+    )
+    max_depth: int = Field(DEFAULT_DEPTH, ge=0, le=MOST_DEPTH)
+    pages_a_day: int = Field(DEFAULT_PAGES, ge=1, le=MOST_PAGES)
 
 
 class KeysOut(Out):

@@ -19,9 +19,14 @@ def test_descendants_of_several_processes_are_found_in_one_walk(
         try:
             while not (below := processes.descendants(child.pid)):
                 pass
-            walks = []
+            walks: list[int] = []
             walk = processes._processes
-            monkeypatch.setattr(processes, "_processes", lambda: walks.append(1) or walk())
+
+            def counted() -> list[int]:
+                walks.append(1)
+                return walk()
+
+            monkeypatch.setattr(processes, "_processes", counted)
             found = processes.tree(child.pid, below[0], os.getpid())
             assert {child.pid, below[0], os.getpid()} <= found.keys()
             assert len(walks) == 1

@@ -40,16 +40,24 @@ class AllowedNetworks(BaseModel):
     @classmethod
     def are_networks(cls, value: list[str]) -> list[str]:
         for text in value:
-            ip_network(text, strict=False)
+            try:
+                ip_network(text, strict=False)
+            except ValueError as error:
+                raise ValueError(f"{text!r} is no network; write it as 10.1.0.0/16") from error
         return value
 
     @field_validator("names")
     @classmethod
     def lead_somewhere(cls, value: dict[str, str]) -> dict[str, str]:
-        for target in value.values():
+        for name, target in value.items():
             address, _, port = target.rpartition(":")
-            ip_address(address.strip("[]"))
-            int(port)
+            try:
+                ip_address(address.strip("[]"))
+                int(port)
+            except ValueError as error:
+                raise ValueError(
+                    f"{name!r} leads to {target!r}; give an address and a port, as 10.1.2.3:8080"
+                ) from error
         return value
 
 

@@ -163,7 +163,7 @@ def inspect_page(given: Given) -> Found:
         "structured_data": reading.structured,
         "text_length": reading.text_length,
         "word_count": reading.word_count,
-        **_judged(given, headers, text, size, read, url),
+        **_judged(given, headers, text, size, read),
     }
 
 
@@ -210,7 +210,6 @@ def _judged(
     text: str,
     size: int,
     reading: html.PageReading | None,
-    url: str,
 ) -> Found:
     """The verdict of the quality gates; what was not read is judged by status and headers alone."""
     is_known = given.get("html") is not None or given.get("body_b64") is not None
@@ -220,7 +219,7 @@ def _judged(
         html=text,
         reading=reading if is_known else None,
         size=size,
-        url=url,
+        url=_optional(given, "url") or NO_URL,
     )
     block = verdict.block
     return {

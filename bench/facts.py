@@ -79,6 +79,13 @@ class Figures:
         if not right and (expected or found) and case.slice == SLICES[0]:
             self.misses.append(f"{case.name}\t{case.url}\t{expected!r}\t{found!r}")
 
+    def count_numbers(self, case: Case, stated: set[str], given: set[str]) -> None:
+        """Count numbers by their last digits."""
+        wanted, found = (
+            {_number(each): each for each in texts if _number(each)} for texts in (stated, given)
+        )
+        _count_values(self, case, wanted, found, None)
+
 
 def is_held_back(name: str) -> bool:
     """Whether a page belongs to the third that is scored and never looked at."""

@@ -99,7 +99,8 @@ async def main(job: Job) -> dict[str, Any]:
     assert job.dsn is not None
     async with Database(job.dsn) as database:
         await approve(database, job)
-        worker = Worker(settings_for(job), database)
+        texts = "archive" if "--texts-in-archive" in job.options else "database"
+        worker = Worker(settings_for(job, texts=texts), database)
         before = database.round_trips
         ready()
         # Every host is asked for its robots.txt, too.

@@ -98,6 +98,30 @@ def path_bars(section: Section, messor: str, floor: str, scrapy: str) -> list[Ba
     return bars
 
 
+def text_bars(section: Section, texts: str, scrapy: str) -> list[Bar]:
+    """The bars of a crawl whose texts go into the archive."""
+    if texts not in section.runs:
+        return []
+    postgres = section.median(texts, lambda r: r.postgres_ms)
+    bars = [
+        Bar("PostgreSQL CPU per page, texts in the archive", postgres, 0.12, " ms"),
+        Bar(
+            "WAL per page, texts in the archive",
+            section.median(texts, lambda r: r.wal_kb),
+            4,
+            " KB",
+            hard=True,
+        ),
+    ]
+    if scrapy in section.runs:
+        ratio = section.median(texts, lambda r: r.pages_per_second) / section.median(
+            scrapy, lambda r: r.pages_per_second
+        )
+        name = f"Pages/s against {scrapy}, texts in the archive"
+        bars.append(Bar(name, ratio, 3.6, " times", at_least=True))
+    return bars
+
+
 def stripped_bar(section: Section, messor: str, stripped: str) -> list[Bar]:
     """Messor keeps everything; it should still not be slower than a Scrapy that keeps nothing."""
     if messor not in section.runs or stripped not in section.runs:

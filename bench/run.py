@@ -16,7 +16,7 @@ from pathlib import Path
 
 import click
 from bench import paced, unchanged
-from bench.results import Bar, Section, memory_bars, page, path_bars, stripped_bar
+from bench.results import Bar, Section, memory_bars, page, path_bars, stripped_bar, text_bars
 from bench.stage import Contender, FailedRunError, Result, Stage, embedded_postgres
 
 from messor.store.server import ServerStatus
@@ -26,6 +26,9 @@ RESULTS = Path(__file__).parent / "results.md"
 PER_HOST = 4  # requests at a time to one host, for Messor and the floor
 
 MESSOR = Contender("Messor, full path", "bench.messor_full", database="schema")
+TEXTS = Contender(
+    "Messor, texts in the archive", "bench.messor_full", ["--texts-in-archive"], database="schema"
+)
 FLOOR = Contender("floor", "bench.floor", database="empty")
 BARE = Contender("floor without markdown", "bench.floor", ["--no-markdown"], database="empty")
 SCRAPY = Contender("Scrapy, tuned", "bench.scrapy_peer")
@@ -33,6 +36,7 @@ STRIPPED = Contender("Scrapy, stripped", "bench.scrapy_peer", ["--stripped"])
 CRAWLEE = Contender("tuned Crawlee", "bench.crawlee_peer")
 CONTENDERS = {
     "messor": MESSOR,
+    "texts": TEXTS,
     "floor": FLOOR,
     "bare": BARE,
     "scrapy": SCRAPY,
@@ -46,7 +50,7 @@ _NOTES = """\
 Every contender crawls all pages of all hosts of the simulated web by their links, in one process,
 after its imports and before its exit; contenders take turns and medians are shown. Messor does
 everything: robots.txt, decisions, pace (delay 0), archive, snapshots, structured data, markdown,
-events, leases. The floor uses Messor's libraries and nothing else: fetch, parse, links, title and
+events, leases; once with the texts of pages in PostgreSQL, once in the archive. The floor uses Messor's libraries and nothing else: fetch, parse, links, title and
 markdown, COPY of 200 rows at a time into a table kept as Messor keeps it (markdown uncompressed).
 Scrapy and Crawlee fetch, find links and titles, and write JSON lines. Scrapy is tuned as its users
 can: a seen set in the spider, uvloop, 64 requests at a time, and no logging, robots, cookies, retries
@@ -78,6 +82,7 @@ class Bench:
         """The sections of all contenders, as far as they take part."""
         if (plain := self.section(tuple(CONTENDERS), hosts, pages)) is not None:
             self.bars += path_bars(plain, MESSOR.name, FLOOR.name, SCRAPY.name)
+            self.bars += text_bars(plain, TEXTS.name, SCRAPY.name)
             self.bars += stripped_bar(plain, MESSOR.name, STRIPPED.name)
         if tls:
             self.section(SECURE, 150, 3, tls=True)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.truth import articles, facts, wcxb
+from bench.truth import articles, facts, languages, pages, products, wcxb
 from bench.truth.corpora import CORPORA
 from bench.truth.report import Section, as_json, as_markdown
 
@@ -17,6 +17,10 @@ CASES: dict[str, Callable[[], Section | None]] = {
     "wcxb": wcxb.measure,
     "articles": articles.measure,
     **facts.CASES,
+    "products": products.measure,
+    "prices": products.measure_prices,
+    "pages": pages.measure,
+    "languages": languages.measure,
 }
 
 

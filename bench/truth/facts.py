@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 from functools import partial
 
+import phonenumbers
 from bench.facts import SETS, SLICES, Case, Figures, load_cases, read
 from bench.truth.report import Cell, Section, Table
 
 from messor.content.memory import Memory
+from messor.web.html import parse_document
 
 _TITLES = {
     "dates": "Dates of publication (htmldate)",
@@ -33,6 +35,9 @@ def measure(name: str) -> Section | None:
     if name == "dates" and importlib.util.find_spec("htmldate"):
         peer = _htmldate(cases)
         rows.extend(_row("htmldate", "published", slice_, peer) for slice_ in SLICES)
+    if name == "contacts":
+        peer = _matcher(cases)
+        rows.extend(_row("phonenumbers", "phone, fax", slice_, peer) for slice_ in SLICES)
     return Section(
         _TITLES[name],
         "Each value counts against what people stated; organisation and hours count by page. The"
@@ -55,6 +60,19 @@ def _htmldate(cases: list[Case]) -> Figures:
         stated = case.stated["date"] if isinstance(case.stated["date"], str) else ""
         found = find_date(case.html, url=case.url, original_date=True) or ""
         figures.count(case, stated, found, right=bool(found) and found == stated[:10])
+    return figures
+
+
+def _matcher(cases: list[Case]) -> Figures:
+    """Find numbers in the whole text of pages, as numbers of the United States unless they say otherwise."""
+    figures = Figures()
+    for case in cases:
+        text = parse_document(case.html).text
+        given = {match.raw_string for match in phonenumbers.PhoneNumberMatcher(text, "US")}
+        marked = case.stated["entities"]
+        if marked.keys() != {"HOURS"}:
+            stated = {*marked.get("TEL", ()), *marked.get("FAX", ())}
+            figures.count_numbers(case, stated, given)
     return figures
 
 

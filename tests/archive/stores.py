@@ -9,11 +9,18 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
+from urllib.parse import urlsplit
 
 from messor.archive.objects import ObjectStore, StoreOptions, open_store
 
@@ -45,6 +52,83 @@ def rclone(folder: Path) -> Iterator[StoreOptions]:
         endpoint = f"http://127.0.0.1:{port}"
         _wait_for(endpoint)
         yield StoreOptions(endpoint=endpoint, key_id=KEY_ID, secret=SECRET)
+
+
+class Fault(StrEnum):
+    """What happens to a request on its way."""
+
+    BUSY = "busy"  # 503, and the server never hears of it
+    ANSWER_LOST = "answer lost"  # the server does it; the connection breaks before the answer
+    SLOW = "slow"
+
+
+class _Line(BaseHTTPRequestHandler):
+    """Passes requests on, with what happens to them on the way."""
+
+    protocol_version = "HTTP/1.1"
+    target = ""
+    faults: ClassVar[list[tuple[str, Fault]]] = []
+    sent: ClassVar[list[dict[str, str]]] = []
+
+    def _pass_on(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.command == "PUT":
+            self.sent.append({name.lower(): value for name, value in self.headers.items()})
+        fault = next((fault for method, fault in self.faults if method == self.command), None)
+        if fault is not None:
+            self.faults.remove((self.command, fault))
+        if fault is Fault.BUSY:
+            self._answer(503, {}, b"<Error><Code>SlowDown</Code></Error>")
+            return
+        if fault is Fault.SLOW:
+            time.sleep(1)
+        target = HTTPConnection(self.target, timeout=PATIENCE)
+        target.request(self.command, self.path, body, dict(self.headers))
+        response = target.getresponse()
+        content = response.read()
+        target.close()
+        if fault is Fault.ANSWER_LOST:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self._answer(response.status, dict(response.headers), content)
+
+    do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _pass_on  # noqa: N815 - the library's names
+
+    def _answer(self, status: int, headers: dict[str, str], content: bytes) -> None:
+        self.send_response_only(status)
+        for name, value in headers.items():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                self.send_header(name, value)
+        length = headers.get("Content-Length") if self.command == "HEAD" else None
+        self.send_header("Content-Length", length or str(len(content)))
+        self.end_headers()
+        self.wfile.write(content if self.command != "HEAD" else b"")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def unsteady(
+    real: StoreOptions, faults: list[tuple[str, Fault]], sent: list[dict[str, str]] | None = None
+) -> Iterator[StoreOptions]:
+    """The same server over a bad line: each fault strikes the next request of its method, once.
+
+    `sent` gets the headers of what was put.
+    """
+    state = {
+        "target": urlsplit(str(real.endpoint)).netloc,
+        "faults": faults,
+        "sent": [] if sent is None else sent,
+    }
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Line", (_Line,), state))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield replace(real, endpoint=f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def fresh(options: StoreOptions) -> ObjectStore:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import gzip
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +16,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from messor.archive import garbage, warc
+from messor.archive import erased_bytes, garbage, relocation, warc
 from messor.archive.block_cache import BlockCache
 from messor.archive.compaction import compact
 from messor.archive.erased_bytes import blank_waiting
@@ -30,6 +34,7 @@ from messor.errors import NotFoundError, UnavailableError
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Database
 from tests.archive import stores
+from tests.archive.stores import Fault
 from tests.crawling import later
 
 STORES = ("folder", "files", "memory", "moto", "rclone")
@@ -360,6 +365,85 @@ async def test_erased_bytes_stay_erased_through_compaction(
     assert [line.split(" ")[0] for line in index.splitlines()] == ["test,one)/1", "test,one)/2"]
 
 
+async def ask_to_erase(database: Database, place: Place, number: int) -> None:
+    await database.fetch("DELETE FROM messor.page_snapshots WHERE page_id = $1", number)
+    await database.fetch(
+        """INSERT INTO messor.blanks (segment_id, segment_offset, segment_length)
+           VALUES ($1, $2, $3)""",
+        place.segment_id,
+        place.offset,
+        place.length,
+    )
+
+
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    name: str,
+    act: Callable[[], Coroutine[Any, Any, Any]],
+) -> None:
+    """Have something else happen once, after a step that runs in a thread."""
+    loop, step = asyncio.get_running_loop(), getattr(module, name)
+
+    def both(*given: Any) -> Any:
+        monkeypatch.setattr(module, name, step)
+        done = step(*given)
+        asyncio.run_coroutine_threadsafe(act(), loop).result(60)
+        return done
+
+    monkeypatch.setattr(module, name, both)
+
+
+@on_objects
+async def test_an_erasure_that_meets_a_compaction_is_made_up_for(
+    database: Database, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = archive.store
+    assert store is not None
+    writer = await opened(database, archive)
+    places = [(await flush(database, writer, number))[0] for number in range(3)]
+    await writer.seal()
+    await end_leases(database)
+    await ask_to_erase(database, places[1], 1)
+    meanwhile(
+        monkeypatch,
+        erased_bytes,
+        "_write_without",
+        lambda: compact(archive, database, 10**9, wait_seconds=0),
+    )
+    assert await blank_waiting(archive, database) == 0  # its object is no longer the one
+    assert await blank_waiting(archive, database) == 1
+    with pytest.raises(NotFoundError):
+        await read(database, archive, places[1])
+    for number in (0, 2):
+        assert await read(database, archive, places[number]) == page(number)[1]
+    await database.fetch("UPDATE messor.dead_segments SET delete_after = messor.clock()")
+    await garbage.collect(archive, database)
+    assert len([*store.listed()]) == 2  # one object with its index: no copy was left
+
+
+@on_objects
+async def test_erased_bytes_do_not_move(
+    database: Database, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy made before an erasure is made anew."""
+    before = Archive(archive.folder)
+    writer = await opened(database, before)
+    places = await flush(database, writer, 0, 1)
+    await writer.seal()
+    await end_leases(database)
+    await ask_to_erase(database, places[0], 0)
+    meanwhile(monkeypatch, relocation, "_put", lambda: blank_waiting(before, database))
+    (moved,) = [each async for each in relocate(archive, database)]
+    assert moved.new is not None
+    with pytest.raises(NotFoundError):
+        await read(database, archive, places[0])
+    assert await read(database, archive, places[1]) == page(1)[1]
+    store = archive.store
+    assert store is not None
+    assert len([*store.listed()]) == 1
+
+
 @on_objects
 async def test_files_move_to_the_store(
     database: Database, archive: Archive, tmp_path: Path
@@ -464,12 +548,52 @@ async def test_a_range_that_is_ignored_is_cut_out(
     assert store.read("one", 2, 3) == b"234"
 
 
-def test_encryption_is_asked_for(moto: StoreOptions) -> None:
-    from dataclasses import replace  # noqa: PLC0415 - here alone
+def test_encryption_checksums_and_conditions_are_asked_for(moto: StoreOptions) -> None:
+    sent: list[dict[str, str]] = []
+    with stores.unsteady(moto, [], sent) as options:
+        store = stores.fresh(replace(options, encryption="aws:kms", kms_key="a-key"))
+        store.put("one", b"data")
+        assert store.whole("one") == b"data"
+    (headers,) = sent
+    assert headers["x-amz-server-side-encryption"] == "aws:kms"
+    assert headers["x-amz-server-side-encryption-aws-kms-key-id"] == "a-key"
+    digest = base64.b64encode(hashlib.sha256(b"data").digest()).decode()
+    assert headers["x-amz-checksum-sha256"] == digest
+    assert headers["if-none-match"] == "*"
 
-    store = stores.fresh(replace(moto, encryption="aws:kms", kms_key="a-key"))
-    store.put("one", b"data")
-    assert store.whole("one") == b"data"
+
+@pytest.mark.parametrize("fault", Fault)
+async def test_a_bad_line_loses_nothing(
+    database: Database, tmp_path: Path, moto: StoreOptions, fault: Fault
+) -> None:
+    """Puts and reads are tried again; a put whose answer was lost has happened once."""
+    faults = [("PUT", fault), ("HEAD", fault), ("GET", fault)]
+    with stores.unsteady(moto, faults) as options:
+        archive = Archive(tmp_path, store=stores.fresh(options))
+        writer = await opened(database, archive)
+        (place,) = await flush(database, writer, 0)
+        assert await read(database, archive, place) == page(0)[1]
+        assert faults == []
+        assert archive.store is not None
+        assert len([*archive.store.listed()]) == 1
+
+
+async def test_a_wrong_range_is_read_again(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it was cached: a store that returns other bytes costs a read of the whole."""
+    import obstore  # noqa: PLC0415 - as where it is used
+
+    cache = BlockCache(tmp_path / "cache", 10**7)
+    archive = Archive(tmp_path, store=stores.in_memory(), cache=cache)
+    writer = await opened(database, archive)
+    (place,) = await flush(database, writer, 0)
+    archive.forget(await name_of(database, place.segment_id))
+    for wrong in (b"?" * 10_000, b"\x1f"):
+        monkeypatch.setattr(obstore, "get_range", lambda *_, answer=wrong, **__: answer)
+        archive.forget(await name_of(database, place.segment_id))
+        assert await read(database, archive, place) == page(0)[1]
+    assert await read(database, archive, place) == page(0)[1]
 
 
 def test_the_cache_is_bounded(tmp_path: Path) -> None:

@@ -109,3 +109,8 @@ def test_reviewers_are_no_authors() -> None:
     )
     head = f'<script type="application/ld+json">[{reviews}]</script>'
     assert authors(f"<h1>Foxes</h1>{TEXT}", head=head) == []
+
+
+def test_the_last_of_several_names_is_one_without_its_joint() -> None:
+    head = '<meta name="author" content="Ann Fox, Bo Dog, and Cy Hare">'
+    assert authors(f"<h1>Foxes</h1>{TEXT}", head=head) == ["Ann Fox", "Bo Dog", "Cy Hare"]

@@ -10,5 +10,7 @@ PUBLIC: tuple[str, ...] = (
     "snapshot_content",
     "status",
     "storage",
+    "text_moves",
+    "texts",
     "verification",
 )

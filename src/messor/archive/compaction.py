@@ -37,6 +37,11 @@ SELECT s.id FROM messor.segments s
   JOIN unnest($1::bigint[], $2::text[]) AS g (id, name) ON s.id = g.id AND s.name = g.name
  ORDER BY s.id FOR UPDATE OF s
 """
+STILL = """
+SELECT s.name FROM messor.segments s
+  JOIN unnest($1::bigint[], $2::text[]) AS g (id, name) ON s.id = g.id AND s.name = g.name
+ ORDER BY s.id
+"""
 MOVE = """
 UPDATE messor.segments s SET name = g.new
   FROM unnest($1::bigint[], $2::text[], $3::text[]) AS g (id, old, new)
@@ -104,7 +109,11 @@ def _groups(
 async def _compact(
     store: ObjectStore, database: Database, group: Sequence[Any], done: Compacted
 ) -> None:
-    whole = await asyncio.to_thread(_joined, store, group, done.damaged)
+    damaged: list[Any] = []
+    whole = await asyncio.to_thread(_joined, store, group, damaged)
+    # One that was replaced meanwhile, because of an erasure, is not damaged.
+    still = await database.fetch(STILL, [r["id"] for r in damaged], [r["name"] for r in damaged])
+    done.damaged += [row["name"] for row in still]
     if len(whole.rows) < 2:
         return
     await asyncio.to_thread(_write, store, whole)
@@ -131,7 +140,7 @@ class _Whole:
         return [store.key_of(self.url), store.key_of(index_of(self.url))]
 
 
-def _joined(store: ObjectStore, group: Sequence[Any], damaged: list[str]) -> _Whole:
+def _joined(store: ObjectStore, group: Sequence[Any], damaged: list[Any]) -> _Whole:
     content, rows, bases = bytearray(), [], []
     for row in group:
         try:
@@ -139,7 +148,7 @@ def _joined(store: ObjectStore, group: Sequence[Any], damaged: list[str]) -> _Wh
         except FileNotFoundError:
             part = b""
         if len(part) != row["bytes"]:
-            damaged.append(row["name"])
+            damaged.append(row)
             continue
         rows.append(row)
         bases.append(len(content))

@@ -47,8 +47,10 @@ UPDATE messor.blanks SET blanked_at = messor.clock()
 # Also of the segments that were compacted into it.
 RENAME = """
 UPDATE messor.segments SET name = $2 || substring(name FROM length($1) + 1)
- WHERE name = $1 OR starts_with(name, $1 || '#')
+ WHERE name = $1 OR starts_with(name, $1 || '#') RETURNING id
 """
+# A segment that is being moved or compacted waits, or has another name afterwards.
+HOLD = "SELECT id FROM messor.segments WHERE id = $1 AND name = $2 FOR UPDATE"
 WAITING = "SELECT count(*) FROM messor.blanks WHERE blanked_at IS NULL"
 
 _COMMENT = 0x10
@@ -67,12 +69,20 @@ async def blank_waiting(source: ArchiveSource, database: Database, limit: int = 
         path = archive.folder / row["name"]
         if not path.exists():
             continue  # another machine's archive
-        overwrite(path, row["segment_offset"], row["segment_length"])
-        await database.fetch(DONE, row["segment_id"], row["segment_offset"])
-        blanked += 1
+        blanked += await _overwrite_held(database, path, row)
     for url, rows in objects.items():
         blanked += await replace_object(archive, database, url, rows)
     return blanked
+
+
+async def _overwrite_held(database: Database, path: Path, row: Any) -> bool:
+    """Erase a record in a file unless the file was moved away; then its new place has its turn."""
+    async with database.transaction() as connection:
+        if await connection.fetchval(HOLD, row["segment_id"], row["name"]) is None:
+            return False
+        await asyncio.to_thread(overwrite, path, row["segment_offset"], row["segment_length"])
+        await connection.execute(DONE, row["segment_id"], row["segment_offset"])
+    return True
 
 
 async def replace_object(
@@ -83,14 +93,16 @@ async def replace_object(
     new = f"{url.removesuffix('.warc.gz').partition('~')[0]}~{uuid4().hex[:12]}.warc.gz"
     try:
         await asyncio.to_thread(_write_without, store, url, new, rows)
-    except UnavailableError:
-        return 0  # tried again
+    except (UnavailableError, FileNotFoundError):
+        return 0  # tried again, perhaps under another name
     async with database.transaction() as connection:
-        await connection.execute(RENAME, url, new)
-        for row in rows:
+        led = {row["id"] for row in await connection.fetch(RENAME, url, new)}
+        # What was compacted or moved meanwhile is erased at its new place.
+        done = [row for row in rows if row["segment_id"] in led]
+        for row in done:
             await connection.execute(DONE, row["segment_id"], row["segment_offset"])
-    await asyncio.to_thread(_delete, archive, store, url)
-    return len(rows)
+    await asyncio.to_thread(_delete, archive, store, url if led else new)
+    return len(done)
 
 
 def _write_without(store: ObjectStore, url: str, new: str, rows: Sequence[Any]) -> None:

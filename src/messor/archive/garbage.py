@@ -16,11 +16,16 @@ from messor.store.database import Database
 
 AT_ONCE = 1_000
 ORPHAN_AGE = timedelta(days=1)  # what is younger may belong to a transaction about to commit
-# Only of names that no segment has any more.
+# Only of names that no segment has any more, nor a backup: a kept one refers to objects, and one that is being
+# made copies files.
 DUE = """
 SELECT d.name FROM messor.dead_segments d
  WHERE d.delete_after <= messor.clock()
    AND NOT EXISTS (SELECT FROM messor.segments s WHERE s.name = d.name)
+   AND NOT EXISTS (SELECT FROM messor.backups b
+                    WHERE b.removed_at IS NULL AND b.error IS NULL AND b.started_at <= d.noted_at
+                      AND CASE WHEN b.finished_at IS NULL THEN b.started_at > messor.clock() - interval '1 day'
+                               ELSE strpos(d.name, '://') > 0 END)
  ORDER BY d.name LIMIT $1
 """
 GONE = "DELETE FROM messor.dead_segments WHERE name = ANY ($1::text[])"

@@ -69,6 +69,11 @@ class PageSnapshotTable(Base):
     revisit_offset: Mapped[bigint | None]
     revisit_length: Mapped[int | None]
     misfiled_at: Mapped[utc | None]  # when the bytes were found not to be this snapshot's
+    # Where markdown and data are, if the archive holds them instead of `snapshot_texts`.
+    text_segment_id: Mapped[bigint | None]
+    text_offset: Mapped[bigint | None]
+    text_length: Mapped[int | None]
+    text_words: Mapped[int | None]
 
 
 class SnapshotTextTable(Base):

@@ -28,6 +28,15 @@ SELECT split_part(name, '#', 1) AS name, max(bytes) AS bytes FROM messor.segment
  GROUP BY 1 ORDER BY 1 LIMIT $3
 """
 AT_ONCE = 100
+TRIES = 3
+HOLD = """
+SELECT id FROM messor.segments WHERE name = $1 OR starts_with(name, $1 || '#') ORDER BY id FOR UPDATE
+"""
+# What was erased in a segment: it must not come back with a copy made before.
+ERASED = """
+SELECT count(*) FROM messor.blanks b JOIN messor.segments s ON s.id = b.segment_id
+ WHERE b.blanked_at IS NOT NULL AND (s.name = $1 OR starts_with(s.name, $1 || '#'))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +60,28 @@ async def relocate(archive: Archive, database: Database) -> AsyncIterator[Reloca
 
 
 async def _move(archive: Archive, database: Database, store: ObjectStore, name: str) -> Relocated:
-    content = await asyncio.to_thread(_content, archive, name)
-    if content is None:
-        return Relocated(name, None)
-    new = store.url_of(_key(archive, name))
-    await asyncio.to_thread(_put, archive, store, (name, new), content)
+    for _ in range(TRIES):
+        erased = await database.fetchval(ERASED, name)
+        content = await asyncio.to_thread(_content, archive, name)
+        if content is None:
+            break
+        new = store.url_of(_key(archive, name))
+        await asyncio.to_thread(_put, archive, store, (name, new), content)
+        if await _lead(database, name, new, erased):
+            return Relocated(name, new, len(content))
+        await asyncio.to_thread(store.delete, [store.key_of(each) for each in (new, index_of(new))])
+    return Relocated(name, None)
+
+
+async def _lead(database: Database, name: str, new: str, erased: int) -> bool:
+    """Lead a segment's names to its copy; False if something was erased, or it moved, meanwhile."""
     async with database.transaction() as connection:
-        await connection.execute(RENAME, name, new)
+        held = await connection.fetch(HOLD, name)
+        if not held or await connection.fetchval(ERASED, name) != erased:
+            return False
+        await connection.fetch(RENAME, name, new)
         await connection.execute(NOTE_DEAD, [name], GRACE_SECONDS)
-    return Relocated(name, new, len(content))
+    return True
 
 
 def _key(archive: Archive, name: str) -> str:

@@ -39,6 +39,9 @@ WITH left_open AS MATERIALIZED (
   SELECT revisit_segment_id, revisit_offset + revisit_length FROM messor.page_snapshots
    WHERE revisit_segment_id IN (SELECT id FROM left_open)
    UNION ALL
+  SELECT text_segment_id, text_offset + text_length FROM messor.page_snapshots
+   WHERE text_segment_id IN (SELECT id FROM left_open)
+   UNION ALL
   SELECT segment_id, segment_offset + segment_length FROM messor.spare_records
    WHERE segment_id IN (SELECT id FROM left_open)
 )
@@ -47,6 +50,7 @@ SELECT o.id, o.name, coalesce(max(h.ends), 0) AS committed
 """
 
 # Not every system has it; syncing more than needed is safe.
+_MEMBER = b"\x1f\x8b\x08"  # what each record begins with
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
@@ -293,4 +297,8 @@ class OpenSegment:
 
 def read_record(source: ArchiveSource, name: str, offset: int, length: int) -> bytes:
     """One record's bytes as stored: a gzip member."""
-    return archive_at(source).read(name, offset, length)
+    archive = archive_at(source)
+    data = archive.read(name, offset, length)
+    if is_remote(name) and (len(data) < length or not data.startswith(_MEMBER)):
+        return archive.read_afresh(name, offset, length)  # the store may have answered wrongly
+    return data

@@ -25,7 +25,6 @@ _REVISIT = b"WARC/1.1\r\nWARC-Type: revisit"
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*+(\d{1,18})[ \t]*+(?=\r\n|\Z)", re.IGNORECASE)
 _ENCODING = re.compile(rb"\r\ncontent-encoding:", re.IGNORECASE)
 
-MARKDOWN = "SELECT markdown FROM messor.snapshot_texts WHERE snapshot_id = $1"
 WHERE = """
 SELECT g.name, s.segment_offset, s.segment_length, s.misfiled_at FROM messor.page_snapshots s
   JOIN messor.segments g ON g.id = s.segment_id WHERE s.id = $1
@@ -40,13 +39,6 @@ class TextDifference:
     removed: int
     diff: str  # unified, three lines of context
     is_cut: bool  # one of the texts is too long to be compared whole
-
-
-async def markdown(source: Connection | Database, snapshot_id: int) -> str:
-    text: str | None = await source.fetchval(MARKDOWN, snapshot_id)
-    if text is None:
-        raise NotFoundError(f"Snapshot {snapshot_id} has no text.")
-    return text
 
 
 async def record_place(source: Connection | Database, snapshot_id: int) -> tuple[str, int, int]:

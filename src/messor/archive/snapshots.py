@@ -24,6 +24,10 @@ _BYTES = (
     "revisit_segment_id",
     "revisit_offset",
     "revisit_length",
+    "text_segment_id",
+    "text_offset",
+    "text_length",
+    "text_words",
     "size",
     "status_code",
     "content_type",
@@ -43,24 +47,26 @@ STORE = f"""
 INSERT INTO messor.page_snapshots AS s (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
        language, crawled_at, reader_version, provider, verdict, signals, revisit_segment_id,
-       revisit_offset, revisit_length)
+       revisit_offset, revisit_length, text_segment_id, text_offset, text_length, text_words)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
        g.segment_length, g.size, g.status_code, g.content_type, g.title, g.description, g.language,
        (SELECT messor.clock()) - make_interval(secs => g.age), $17, g.provider,
-       g.verdict, g.signals, g.revisit_segment_id, g.revisit_offset, g.revisit_length
+       g.verdict, g.signals, g.revisit_segment_id, g.revisit_offset, g.revisit_length,
+       g.text_segment_id, g.text_offset, g.text_length, g.text_words
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[],
               $8::bigint[], $9::bigint[], $10::int[], $11::int[], $12::smallint[], $13::text[],
               $14::text[], $15::text[], $16::text[], $18::float8[],
-              $19::text[], $20::text[], $21::jsonb[], $22::bigint[], $23::bigint[], $24::int[])
+              $19::text[], $20::text[], $21::jsonb[], $22::bigint[], $23::bigint[], $24::int[],
+              $25::bigint[], $26::bigint[], $27::int[], $28::int[])
        AS g (page_id, host_id, token, content_hash, data_hash, raw_hash, segment_id,
              segment_offset, segment_length, size, status_code, content_type, title, description,
              language, age, provider, verdict, signals, revisit_segment_id, revisit_offset,
-             revisit_length)
+             revisit_length, text_segment_id, text_offset, text_length, text_words)
   JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
  ORDER BY g.page_id
 {MEET_AGAIN}
 RETURNING id, page_id, segment_id, segment_offset, revisit_segment_id, revisit_offset,
-          xmax = 0 AS fresh
+          text_segment_id, text_offset, xmax = 0 AS fresh
 """
 
 # Ids come from the previous statement: joining here would be a join without an index.
@@ -87,6 +93,8 @@ INSERT INTO messor.snapshot_texts (snapshot_id, markdown, data)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::jsonb[])
 ON CONFLICT (snapshot_id) DO UPDATE SET markdown = excluded.markdown, data = excluded.data
 """
+# Their text is in the archive.
+UNSTORE = "DELETE FROM messor.snapshot_texts WHERE snapshot_id = ANY ($1::bigint[])"
 SPARE = """
 INSERT INTO messor.spare_records (page_id, segment_id, segment_offset, segment_length)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::int[]) ON CONFLICT DO NOTHING
@@ -108,6 +116,14 @@ WITH changed AS (
 )
 INSERT INTO messor.extraction_due (page_id, snapshot_id, seen_at) SELECT * FROM changed
 """
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """Where a text is in the archive."""
+
+    place: Place
+    words: int
 
 
 @dataclass(slots=True)
@@ -135,6 +151,13 @@ class Snapshot:
     revisit: Place | None = None  # its own record, where the bytes are another page's
     verdict: str | None = None  # None for content that may represent the page
     signals: str | None = None  # statements about its use, as JSON
+    text: TextPlace | None = None  # where markdown and data are; None: in PostgreSQL
+
+    @property
+    def own_records(self) -> list[Place]:
+        """The records of the archive that are this snapshot's alone."""
+        own = [self.revisit or self.place]
+        return own if self.text is None else [*own, self.text.place]
 
 
 async def store(
@@ -166,6 +189,7 @@ async def store(
         sparse([s.verdict for s in kept]),
         sparse([s.signals for s in kept]),
         *revisit_columns([s.revisit for s in kept]),
+        *text_columns([s.text for s in kept]),
     )
     ids = {row["page_id"]: row["id"] for row in rows}
     fresh = {row["page_id"] for row in rows if row["fresh"]}
@@ -174,7 +198,7 @@ async def store(
         for snapshot, age in given
         if snapshot.page_id in ids and ids[snapshot.page_id] != snapshot.previous_id
     ]
-    texts = [snapshot for snapshot, _ in stored if snapshot.page_id in fresh]
+    texts = [s for s, _ in stored if s.page_id in fresh and s.text is None]
     changes = [(snapshot, age) for snapshot, age in stored if snapshot.verdict is None]
     await connection.execute(
         DESCRIBE,
@@ -189,11 +213,14 @@ async def store(
     )
     took = {row["page_id"]: (row["segment_id"], row["segment_offset"]) for row in rows}
     mended = [
-        (ids[s.page_id], s.markdown, s.data)
+        s
         for s in kept
         if s.page_id not in fresh and took.get(s.page_id) == (s.place.segment_id, s.place.offset)
     ]
-    await rewrite(connection, mended)
+    await rewrite(
+        connection, [(ids[s.page_id], s.markdown, s.data) for s in mended if s.text is None]
+    )
+    await unstore(connection, [ids[s.page_id] for s in mended if s.text is not None])
     return ids
 
 
@@ -204,11 +231,18 @@ async def rewrite(connection: Connection, texts: Sequence[tuple[int, str, str | 
         await connection.execute(REWRITE, ids, markdowns, data)
 
 
+async def unstore(connection: Connection, snapshot_ids: Sequence[int]) -> None:
+    """Remove texts from PostgreSQL that the archive has."""
+    if snapshot_ids:
+        await connection.execute(UNSTORE, snapshot_ids)
+
+
 def _spare(kept: Sequence[Snapshot], rows: Sequence[Any]) -> list[tuple[int, Place]]:
     """Records that no row refers to: of repeated content, or of a lost lane."""
     taken = {(row["segment_id"], row["segment_offset"]) for row in rows}
     taken |= {(row["revisit_segment_id"], row["revisit_offset"]) for row in rows}
-    own = [(s.page_id, s.revisit or s.place) for s in kept]
+    taken |= {(row["text_segment_id"], row["text_offset"]) for row in rows}
+    own = [(s.page_id, place) for s in kept for place in s.own_records]
     return [(page_id, at) for page_id, at in own if (at.segment_id, at.offset) not in taken]
 
 
@@ -238,6 +272,18 @@ def revisit_columns(
         sparse([place.segment_id if place else None for place in places]),
         sparse([place.offset if place else None for place in places]),
         sparse([place.length if place else None for place in places]),
+    )
+
+
+def text_columns(
+    texts: Sequence[TextPlace | None],
+) -> tuple[Sequence[int | None], ...]:
+    """Where the snapshots' texts are in the archive, as columns."""
+    return (
+        sparse([each.place.segment_id if each else None for each in texts]),
+        sparse([each.place.offset if each else None for each in texts]),
+        sparse([each.place.length if each else None for each in texts]),
+        sparse([each.words if each else None for each in texts]),
     )
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any
 
-from messor.archive import hashes, records
+from messor.archive import hashes, records, texts
 from messor.archive.location import is_remote
 from messor.archive.records import ArchiveRecord, DamagedRecordError
 from messor.archive.storage import ArchiveSource
+from messor.archive.text_records import DamagedTextError
 from messor.errors import NotFoundError
 from messor.store.database import Database
 from messor.web.urls import parse
@@ -24,13 +26,15 @@ SELECT s.id, s.page_id, p.url, t.kind, t.snapshot_id = s.id AS is_current, s.pro
        s.content_hash, s.content_type, s.status_code, s.reader_version, s.crawled_at, s.misfiled_at,
        g.name AS segment, s.segment_offset, s.segment_length,
        r.name AS revisit_segment, s.revisit_offset, s.revisit_length,
-       coalesce(x.markdown, '') <> '' AS has_text,
+       a.name AS text_segment, s.text_offset, s.text_length,
+       coalesce(x.markdown, '') <> '' OR a.id IS NOT NULL AS has_text,
        x.markdown = '' OR sha256(convert_to(x.markdown, 'UTF8')) = s.content_hash AS is_hashed
   FROM {chosen} s
   JOIN messor.pages p ON p.id = s.page_id JOIN messor.hosts h ON h.id = p.host_id
   JOIN messor.crawl_tasks t ON t.page_id = s.page_id
   JOIN messor.segments g ON g.id = s.segment_id
   LEFT JOIN messor.segments r ON r.id = s.revisit_segment_id
+  LEFT JOIN messor.segments a ON a.id = s.text_segment_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
 """
 # Random blocks of the table, a few more than needed.
@@ -139,7 +143,24 @@ def examine(source: ArchiveSource, row: Any) -> Examined:
             row, flaw=SnapshotFlaw.LOST, message="its bytes were erased", is_known=_is_known(row)
         )
     flaw, message, raw_hash = _judge(row, record, own)
+    if flaw is None and (objection := _objection_to_text(source, row)) is not None:
+        flaw, message = SnapshotFlaw.TEXT, objection
     return Examined(row, True, flaw, message, raw_hash, _is_known(row))
+
+
+def _objection_to_text(source: ArchiveSource, row: Any) -> str | None:
+    """What is wrong with the text that is stored, by its hash alone."""
+    if row["text_segment"] is None:
+        return "its text does not match its hash" if row["is_hashed"] is False else None
+    try:
+        text = texts.load(source, row["text_segment"], row["text_offset"], row["text_length"])
+    except OSError:
+        is_lost = is_remote(row["text_segment"])
+        return f"its text was in {row['text_segment']}, which does not exist" if is_lost else None
+    except DamagedTextError as error:
+        return str(error)
+    is_same = sha256(text.markdown.encode()).digest() == row["content_hash"]
+    return None if is_same else "its text does not match its hash"
 
 
 def _is_known(row: Any) -> bool:
@@ -167,8 +188,6 @@ def _judge(
             SnapshotFlaw.UNRECORDED,
             "its record refers to a payload of another snapshot",
         )
-    elif row["is_hashed"] is False:
-        flaw, message = SnapshotFlaw.TEXT, "its text does not match its hash"
     return flaw, message, raw_hash
 
 

@@ -104,6 +104,13 @@ def reference(url: str, date: str, http: bytes, original: Original) -> bytes:
     return igzip.compress(b"".join((head, http, b"\r\n\r\n")), _PLAIN_LEVEL)
 
 
+def derived(kind: str, url: str, date: str, content_type: str, block: bytes) -> bytes:
+    """A record of what was made of a page, such as its text; not yet compressed."""
+    digest = payload_digest(block).hex()
+    head = _head(kind, len(block), content_type=content_type, date=date, url=url, digest=digest)
+    return b"".join((head, block, b"\r\n\r\n"))
+
+
 def payload_digest(payload: bytes) -> bytes:
     """The payload digest of a record; it guards against damage, not against forgery."""
     return sha1(payload, usedforsecurity=False).digest()

@@ -19,7 +19,7 @@ from messor.politeness.lease import WorkerLease
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
 
 Writer = SegmentWriter | ObjectWriter
-Purpose = Literal["import", "promotion", "repair"]
+Purpose = Literal["import", "promotion", "repair", "texts"]
 
 
 def open_writer(

@@ -14,11 +14,12 @@ are right, the stored hash is wrong), `text` (the stored text does not match the
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import click
 
-from messor.archive import compaction, garbage, verification
+from messor.archive import compaction, garbage, text_moves, verification
 from messor.archive.compaction import Compacted
 from messor.archive.relocation import relocate
 from messor.archive.status import status
@@ -114,17 +115,30 @@ async def _compact(wait_seconds: float) -> Compacted:
 
 
 @archive.command()
+@click.option(
+    "--texts",
+    "move_texts",
+    is_flag=True,
+    help="Move the texts of pages to where MESSOR_TEXTS wants them, instead of segments.",
+)
 @json_option
-def move(as_json: bool) -> None:
+def move(move_texts: bool, as_json: bool) -> None:
     """Move segments to the store that MESSOR_ARCHIVE_URL names, from this machine or another store.
 
     Workers may run meanwhile. Segments on other machines stay: run it there too. The old files and
     objects are deleted an hour later (messor archive gc).
 
+    With --texts the markdown of pages moves, to the archive or back to PostgreSQL. It may be stopped
+    and started again. PostgreSQL gives the space back after: VACUUM FULL messor.snapshot_texts.
+
     \b
     Example:
       MESSOR_ARCHIVE_URL=s3://pages/archive messor archive move
+      MESSOR_TEXTS=archive messor archive move --texts
     """
+    if move_texts:
+        _show_moved_texts(run(_move_texts()), as_json)
+        return
     moved = run(_move())
     if as_json:
         print_json(moved)
@@ -132,6 +146,38 @@ def move(as_json: bool) -> None:
     emit(f"{moved['moved']:,} segments were moved, {moved['bytes']:,} bytes.")
     if moved["elsewhere"]:
         emit(f"{moved['elsewhere']:,} are on other machines.")
+
+
+def _show_moved_texts(done: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+    else:
+        emit(f"{done['moved']:,} texts were moved; they are in the {done['texts']} now.")
+    if done["elsewhere"]:
+        raise AuditFailedError(
+            f"{done['elsewhere']:,} texts cannot be read here, such as that of snapshot "
+            f"{done['first_elsewhere']}: they are in the archive of another machine, or damaged. "
+            "Run it there too, or see: messor archive verify"
+        )
+
+
+async def _move_texts() -> dict[str, Any]:
+    settings = Settings()
+    done = text_moves.MovedTexts()
+    async with open_session(settings, pool_size=3) as session:
+        total = await text_moves.remaining(session.database, settings.texts)
+        async for done in text_moves.move(settings, session.database):
+            say(f"{done.moved:,} of {total:,} texts moved …")
+        result = {
+            "texts": settings.texts,
+            "moved": done.moved,
+            "elsewhere": len(done.elsewhere),
+            "first_elsewhere": done.elsewhere[0] if done.elsewhere else None,
+        }
+        if done.moved:
+            async with session.database.transaction() as connection:
+                await record(connection, [Event("archive.texts_moved", LOCAL_ADMIN, data=result)])
+    return result
 
 
 async def _move() -> dict[str, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import shutil
 import sys
 from pathlib import Path
 
@@ -18,9 +17,8 @@ from messor.cli.output import json_option, print_json, run
 from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
-from messor.store.database import Database
+from messor.store.client_programs import program_for
 from messor.store.dsn import for_child
-from messor.store.embedded.programs import client_program
 from messor.store.session import server_dsn
 
 
@@ -36,8 +34,9 @@ def shell() -> None:
 
 
 async def _shell() -> int:
-    async with server_dsn(Settings()) as dsn:
-        program = await _program("psql", dsn)
+    settings = Settings()
+    async with server_dsn(settings) as dsn:
+        program = await program_for("psql", dsn, settings.postgres_bin)
         bare, hidden = for_child(dsn)
         environment = {**os.environ, **hidden, "PGOPTIONS": "-c search_path=messor"}
         process = await asyncio.create_subprocess_exec(program, bare, env=environment)
@@ -91,8 +90,9 @@ async def _dump(file: Path) -> int:
 
 
 async def _pg_dump(fd: int) -> None:
-    async with server_dsn(Settings()) as dsn:
-        program = await _program("pg_dump", dsn)
+    settings = Settings()
+    async with server_dsn(settings) as dsn:
+        program = await program_for("pg_dump", dsn, settings.postgres_bin)
         bare, hidden = for_child(dsn)
         command = (program, "--format=plain", "--no-owner", f"--dbname={bare}")
         process = await asyncio.create_subprocess_exec(
@@ -126,16 +126,3 @@ def url(as_json: bool) -> None:
 async def _url() -> tuple[str, dict[str, str]]:
     async with server_dsn(Settings()) as dsn:
         return for_child(dsn)
-
-
-async def _program(name: str, dsn: str) -> str:
-    """Find the program in the server's version: an older pg_dump refuses a newer server."""
-    async with Database(dsn, pool_size=1) as database:
-        version = int(await database.fetchval("SHOW server_version_num"))
-    matching = client_program(name, Settings().postgres_bin, version // 10_000)
-    found = matching or shutil.which(name)
-    if found is None:
-        raise UnavailableError(
-            f"{name} is not installed. Install it: apt-get install postgresql-client"
-        )
-    return found

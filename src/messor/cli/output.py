@@ -47,8 +47,10 @@ def json_option(command: Command) -> Command:
         callback=print_to,
         help="Write the output to a file instead of stdout.",
     )
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    return as_json(to_file(command))
+    return json_flag(to_file(command))
+
+
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_to(context: click.Context, _: click.Parameter, path: str | None) -> None:

@@ -35,6 +35,7 @@ _AUTHORS = (
 _OF_OTHERS = frozenset(("home", "listing", "product", "search", "cart", "login", "error"))
 _LISTS = frozenset(("CollectionPage", "ItemList", "OfferCatalog", "SearchResultsPage"))
 _PUBLISHERS = frozenset(("Organization", "Corporation", "NewsMediaOrganization"))
+_JOINT = re.compile(r"^(?:and|und|et|y|e|i|og|och|&)\s+(?=\S+\s)")
 _BY = re.compile(r"^(?:by|von|par|por|di|da|door|av|af|przez|автор)[:\s]+", re.IGNORECASE)
 
 
@@ -129,5 +130,6 @@ def _in_order(text: str) -> list[str]:
 
 def _split_names(text: str) -> list[str]:
     text = _BY.sub("", one_line(text, 4 * _MAX_NAME))
-    names = [_NICKNAME.sub(r"\1", name.strip()) for name in text.split(";" if ";" in text else ",")]
+    parts = text.split(";" if ";" in text else ",")
+    names = [_NICKNAME.sub(r"\1", _JOINT.sub("", part.strip())) for part in parts]
     return [name for name in names if 1 < len(name) <= _MAX_NAME and not _NO_NAME.search(name)]

@@ -99,6 +99,12 @@ _ENDS_LIKE_STREET = re.compile(
     r"|mill|mills|quay|wharf|building|buildings|unit\s\w+)\.?$",
     re.IGNORECASE,
 )
+# A building, box or unit that stands before a street and is part of it, unlike a name or a heading.
+_BUILDING = re.compile(
+    rf"(?:{_BOX}|(?:[A-Z][\w'&.\u2019-]*\s){{1,4}}(?:House|Building|Bldg|Plaza|Tower|Towers|Court|"
+    r"Mill|Mills|Works|Chambers|Wharf|Quay|(?:Business|Industrial|Corporate|Office|Retail)"
+    r"\s(?:Park|Estate|Center|Centre)|Industrial\sEstate)(?:\s[A-Z\d]{1,2})?)"
+)
 _CONTACT = re.compile(r"@|\+\d|\d{3}[-.\s)/]{1,2}\d{2,5}[-.\s]?\d{2,5}(?!\w)|\d{4}\s\d{5}")
 # A line that is a street and nothing else.
 _ALONE = re.compile(
@@ -295,7 +301,18 @@ def _street(block: _Block, begin: int, end: int) -> Part | None:
         if best is not None and not _begins_before(text, start.start(), best):
             continue
         best = start.start()
-    return None if best is None else block.part(best, end)
+    if best is None:
+        return None
+    return block.part(_with_building(text, begin, best), end)
+
+
+def _with_building(text: str, begin: int, street: int) -> int:
+    """Return where a street begins with the building that stands before it, if one does."""
+    before = text[begin:street].rstrip(_EDGES)
+    pieces = [*_SEPARATORS.finditer(before)]
+    start = pieces[-1].end() if pieces else 0
+    start += len(before[start:]) - len(before[start:].lstrip())
+    return begin + start if _BUILDING.fullmatch(before[start:]) else street
 
 
 def _named_street(block: _Block, begin: int, end: int) -> Part | None:

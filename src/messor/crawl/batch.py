@@ -114,8 +114,8 @@ class FlushBatch:
     def segment_ids(self) -> set[int]:
         """Segments that the rows of this batch will point into."""
         kept = [result.snapshot for result in self.results if result.snapshot is not None]
-        revisits = {snapshot.revisit.segment_id for snapshot in kept if snapshot.revisit}
-        return revisits | {snapshot.place.segment_id for snapshot in kept}
+        own = {place.segment_id for snapshot in kept for place in snapshot.own_records}
+        return own | {snapshot.place.segment_id for snapshot in kept}
 
     @property
     def leaves(self) -> list[FlushBatch]:

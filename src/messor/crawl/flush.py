@@ -17,6 +17,7 @@ import asyncpg
 
 from messor.archive import snapshots
 from messor.archive.snapshots import Snapshot
+from messor.archive.text_archiver import TextArchiver
 from messor.archive.writer import Writer
 from messor.core import clock
 from messor.core.logs import log, room_logger
@@ -56,11 +57,18 @@ class Flusher:
     """Writes batches for one worker, under its lease."""
 
     def __init__(
-        self, database: Database, lease: WorkerLease, archive: Writer, seen: SeenFilter
+        self,
+        database: Database,
+        lease: WorkerLease,
+        archive: Writer,
+        seen: SeenFilter,
+        *,
+        archives_texts: bool = False,
     ) -> None:
         self._database = database
         self._lease = lease
         self._archive = archive
+        self._texts = TextArchiver(archive) if archives_texts else None
         self._seen = seen
         self._host_ids: dict[str, int] = {}
         self._number = 0
@@ -94,6 +102,9 @@ class Flusher:
         return closed
 
     async def _commit(self, batch: FlushBatch) -> list[int]:
+        if self._texts is not None:
+            kept = [(h.task.url, h.snapshot) for h in batch.results if h.snapshot]
+            await self._texts.archive(self._database, kept)
         if not all(self._has(h.snapshot) for h in batch.results if h.snapshot):
             raise UnavailableError("The archive segment of these pages could not be written.")
         if not batch.number:
@@ -132,7 +143,7 @@ class Flusher:
 
     def _has(self, kept: Snapshot) -> bool:
         has = self._archive.has
-        return has(kept.place) and (kept.revisit is None or has(kept.revisit))
+        return has(kept.place) and all(has(place) for place in kept.own_records)
 
     async def _write(self, connection: Connection, batch: FlushBatch) -> None:
         """Run all statements of a flush in lock order: domains, lanes, runs, pages."""
@@ -294,6 +305,7 @@ class Flusher:
             await rows.update_tasks(connection, self._lease.id, [result], {})
             await rows.log_fetches(connection, self._lease, [result])
             if kept is not None:
-                await snapshots.spare(connection, [(kept.page_id, kept.revisit or kept.place)])
+                spare = [(kept.page_id, place) for place in kept.own_records]
+                await snapshots.spare(connection, spare)
         batch.results.pop()  # only now: after a lost connection it is retried
         return await self._commit(batch)

@@ -117,7 +117,9 @@ class WorkerSession:
         self._archive = open_writer(archive, database, lease, name, settings.segment_bytes)
         self._robots_cache = RobotsCache(database, settings.agent_token)
         self._flush_queue = FlushQueue(self._robots_cache, pages=settings.flush_pages)
-        self._flusher = Flusher(database, lease, self._archive, seen)
+        self._flusher = Flusher(
+            database, lease, self._archive, seen, archives_texts=settings.texts == "archive"
+        )
         self._address_slots = AddressSlots(
             database,
             lease,

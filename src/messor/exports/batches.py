@@ -6,20 +6,24 @@ in Python; nouns with values that only Python can make are the exception.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from messor.archive.storage import ArchiveSource
+from messor.archive.texts import texts
 from messor.exports import lines, warcs
 from messor.exports.columns import Column
 from messor.exports.nouns import Noun
 from messor.rights.release import Purpose, release
+from messor.rights.uses import ApprovedUse
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, Values, all_of
 
 WINDOW = 20_000  # keys per batch
+TEXT_WINDOW = 1_000  # where rows have texts, which the archive may hold
+TEXT = "markdown"  # their column
 SHORTEST = timedelta(minutes=10)  # of a window by time
 LONGEST = timedelta(days=1)
 LAST_ID = str(2**63 - 1)
@@ -49,11 +53,18 @@ class Selection:
     since_tx: int | None = None  # only rows written from this transaction on
     since_at: datetime | None = None  # only rows changed since
     archive: ArchiveSource | None = None  # where the segments are, for WARC
+    uses: tuple[ApprovedUse, ...] = ()  # what it is for
 
     @property
     def window(self) -> int:
         """Keys per batch."""
-        return warcs.WINDOW if self.shape == "warc" else WINDOW
+        if self.shape == "warc":
+            return warcs.WINDOW
+        return TEXT_WINDOW if self.has_texts else WINDOW
+
+    @property
+    def has_texts(self) -> bool:
+        return self.noun.text_of is not None and any(each.name == TEXT for each in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +113,24 @@ def widened(window: Window, rows: int) -> Window:
     return replace(window, span=SHORTEST if rows > WINDOW else span)
 
 
-async def copy_window(database: Database, wanted: Selection, window: Window, write: Write) -> int:
-    """Write the rows of a window; returns how many."""
-    async with database.transaction() as connection:
-        query = await _query(connection, wanted, window)
-        if wanted.shape != "warc":
-            return await query.copy(connection, write)
-        rows = await query.snapshots(connection)
+async def copy_window(
+    database: Database, wanted: Selection, window: Window, write: Write
+) -> tuple[int, int]:
+    """Write the rows of a window; returns how many, and of how many pages rows are held back."""
+    archived: dict[int, str | None] = {}
+    while True:
+        async with database.transaction() as connection:
+            refused = await _refused(connection, wanted, window)
+            query = _query(wanted, window, refused, archived)
+            if wanted.shape == "warc":
+                rows = await query.snapshots(connection)
+                break
+            missing = await query.texts_elsewhere(connection)
+            if not missing:
+                return await query.copy(connection, write), len(refused)
+        # The archive is read when the transaction is over.
+        read = await texts(database, missing)
+        archived |= {one: read[one].markdown if one in read else None for one in missing}
     # Records are read when the transaction is over.
     assert wanted.archive is not None, "an export of WARC records needs the archive"
     count = 0
@@ -116,12 +138,13 @@ async def copy_window(database: Database, wanted: Selection, window: Window, wri
         found = await warcs.records(wanted.archive, rows[start : start + warcs.BATCH])
         await write(b"".join(found))
         count += len(found)
-    return count
+    return count, len(refused)
 
 
-async def _query(connection: Connection, wanted: Selection, window: Window) -> _Query:
+def _query(
+    wanted: Selection, window: Window, refused: list[int], archived: Mapping[int, str | None]
+) -> _Query:
     values = Values()
-    refused = await _refused(connection, wanted.noun, window)
     conditions = [
         _bounds(wanted.noun, window, values),
         wanted.noun.condition(wanted.filters, values),
@@ -130,18 +153,19 @@ async def _query(connection: Connection, wanted: Selection, window: Window) -> _
     if refused:
         page, listed = wanted.noun.page, values.add(refused)
         conditions.append(f"({page} IS NULL OR {page} <> ALL ({listed}::bigint[]))")
-    return _Query(wanted, all_of(conditions), values)
+    return _Query(wanted, all_of(conditions), values, archived)
 
 
-async def _refused(connection: Connection, noun: Noun, window: Window) -> list[int]:
+async def _refused(connection: Connection, wanted: Selection, window: Window) -> list[int]:
     """The pages of a window whose rows may not leave."""
+    noun = wanted.noun
     values = Values()
     bounds = _bounds(noun, window, values)
     pages: list[int] = []
     if noun.page is not None:
         sql = f"SELECT DISTINCT {noun.page} FROM {noun.table} WHERE {bounds} AND {noun.page} > 0"
         pages = [row[0] for row in await connection.fetch(sql, *values)]
-    allowed = set(await release(connection, Purpose.EXPORT, pages, lambda page: page))
+    allowed = set(await release(connection, Purpose.EXPORT, pages, lambda page: page, wanted.uses))
     return [page for page in pages if page not in allowed]
 
 
@@ -152,22 +176,52 @@ class _Query:
     wanted: Selection
     condition: str
     values: Values
+    archived: Mapping[int, str | None]  # texts that the archive holds, by snapshot
+
+    async def texts_elsewhere(self, connection: Connection) -> set[int]:
+        """Snapshots of the window whose texts are in the archive, and were not read yet."""
+        if not self.wanted.has_texts:
+            return set()
+        noun = self.wanted.noun
+        rows = await connection.fetch(
+            f"""SELECT {noun.text_of} FROM {noun.table} {noun.joins}
+                 WHERE {self.condition} AND s.text_segment_id IS NOT NULL""",
+            *self.values,
+        )
+        return {row[0] for row in rows} - self.archived.keys()
 
     async def copy(self, connection: Connection, write: Write) -> int:
         if self.wanted.noun.make is not None:
             return await self._make(connection, write)
         if self.wanted.shape != "json":
-            return await connection.copy_out(
-                _rows(self.wanted, self.condition), *self.values, write=write
-            )
+            return await connection.copy_out(self._rows(), *self.values, write=write)
         # Control characters are escaped in JSON, so nothing is ever quoted.
         return await connection.copy_out(
-            f"SELECT row_to_json(t) FROM ({_rows(self.wanted, self.condition)}) t",
+            f"SELECT row_to_json(t) FROM ({self._rows()}) t",
             *self.values,
             write=write,
             quote="\x01",
             delimiter="\x02",
         )
+
+    def _rows(self) -> str:
+        """The statement, with the archive's texts as one more table."""
+        wanted = self.wanted
+        if not self.archived:
+            return _rows(wanted, self.condition)
+        ids = self.values.add(list(self.archived))
+        found = self.values.add(list(self.archived.values()))
+        joined = f"""{wanted.noun.joins}
+          LEFT JOIN unnest({ids}::bigint[], {found}::text[]) AS archived (id, markdown)
+            ON archived.id = {wanted.noun.text_of}"""
+        columns = tuple(
+            replace(each, sql=f"coalesce({each.sql}, archived.markdown)")
+            if each.name == TEXT
+            else each
+            for each in wanted.columns
+        )
+        noun = replace(wanted.noun, joins=joined)
+        return _rows(replace(wanted, noun=noun, columns=columns), self.condition)
 
     async def snapshots(self, connection: Connection) -> list[dict[str, Any]]:
         """Where the records of all snapshots are."""

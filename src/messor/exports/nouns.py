@@ -49,6 +49,7 @@ class Noun:
     age: str = ""  # or how old the newest one is that did
     joins: str = ""
     page: str | None = None
+    text_of: str | None = None  # the snapshot whose text is the column `markdown`
     is_log: bool = False
     windows: Literal["rows", "time"] = "rows"
     # Conditions of filters that the list applies in another way.
@@ -96,6 +97,7 @@ _ALL = (
           LEFT JOIN messor.page_snapshots s ON s.id = k.snapshot_id
           LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = k.snapshot_id""",
         page="k.page_id",
+        text_of="k.snapshot_id",
         changed="coalesce(k.last_fetched_at, p.found_at)",
         partition="domain",
         tx="k.xmin",

@@ -6,19 +6,19 @@ so: every chunk of it is to be deleted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from messor.archive.text_records import Text
+from messor.archive.texts import texts
 from messor.content.chunks import Chunk, chunks_of
 from messor.feed.queries import Change, ChangeFilter, read_feed
 from messor.store.listing import Source
 
 MAX_PAGES = 200  # per response
+NO_TEXT = Text("")
 PAGES = "page"
-TEXTS = """
-SELECT snapshot_id, markdown FROM messor.snapshot_texts WHERE snapshot_id = ANY ($1::bigint[])
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,25 @@ async def read_chunks(
     """The next pages in commit order."""
     wanted = ChangeFilter(kinds=PAGES, domain=domain)
     page = await read_feed(source, wanted, cursor=cursor, limit=limit)
-    texts = await _texts(source, page.items)
-    return ChunkPage([_chunks(one, texts) for one in page.items], page.next, page.cursor)
+    stored = await texts(source, _snapshots(page.items))
+    return ChunkPage([_chunks(one, stored) for one in page.items], page.next, page.cursor)
 
 
-async def _texts(source: Source, changes: Sequence[Change]) -> dict[int, str]:
-    ids = {
+def _snapshots(changes: Sequence[Change]) -> set[int]:
+    return {
         said["snapshot_id"]
         for one in changes
         for said in (one.before, one.after)
         if said is not None
     }
-    return {row[0]: row[1] for row in await source.fetch(TEXTS, sorted(ids))}
 
 
-def _chunks(change: Change, texts: dict[int, str]) -> PageChunks:
+def _chunks(change: Change, stored: Mapping[int, Text]) -> PageChunks:
     assert change.page_id is not None
     after = change.after or {}
-    text = texts.get(after.get("snapshot_id", 0), "")
+    text = stored.get(after.get("snapshot_id", 0), NO_TEXT).markdown
     found = chunks_of(change.page_id, text)
-    before = texts.get((change.before or {}).get("snapshot_id", 0), "")
+    before = stored.get((change.before or {}).get("snapshot_id", 0), NO_TEXT).markdown
     kept = {one.id for one in found}
     return PageChunks(
         id=change.id,

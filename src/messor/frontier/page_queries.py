@@ -27,7 +27,7 @@ BY_ID = f"""
 SELECT p.id, d.domain, h.host, p.url, encode(p.url_hash, 'hex') AS url_hash, p.found_by,
        p.found_on, {KNOWN_DEPTH_SQL} AS depth, p.category, p.found_at, p.sitemap_lastmod, t.kind, t.status, t.outcome,
        t.last_http_status, t.last_crawled_at, t.next_crawl_at, t.refusal, t.error_message,
-       k.snapshot_id, s.title, messor.count_words(x.markdown) AS word_count,
+       k.snapshot_id, s.title, coalesce(messor.count_words(x.markdown), s.text_words) AS word_count,
        f.quality_gate_failed AS gate, coalesce(s.provider, f.fetch_provider) AS provider
   FROM messor.crawl_task_status t JOIN messor.pages p ON p.id = t.page_id
   JOIN messor.crawl_tasks k ON k.page_id = p.id

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from messor.archive import texts
 from messor.core.ids import new_id
 from messor.errors import UsageError
 from messor.governance import purges
@@ -135,6 +136,10 @@ SELECT DISTINCT p.url FROM messor.snapshot_texts t
   JOIN messor.page_snapshots s ON s.id = t.snapshot_id JOIN messor.pages p ON p.id = s.page_id
  WHERE strpos(lower(t.markdown), lower($1)) > 0 ORDER BY p.url LIMIT $2
 """
+ARCHIVED = """
+SELECT s.id, p.url FROM messor.page_snapshots s JOIN messor.pages p ON p.id = s.page_id
+ WHERE s.text_segment_id IS NOT NULL AND s.id > $1 ORDER BY s.id LIMIT $2
+"""
 LISTED = "SELECT kind, key, reason, erased_by FROM messor.erasures ORDER BY created_at, id"
 
 
@@ -194,10 +199,22 @@ async def erase_person(connection: Connection, who: str, *, actor: str, reason: 
 
 
 async def mentions(database: Database, text: str, limit: int = 100) -> Sequence[str]:
-    """URLs of stored pages that contain a name, to be erased one by one."""
-    if not text.strip():
+    """URLs of stored pages that contain a name, to be erased one by one.
+
+    Texts in the archive are read one after the other: that takes its time.
+    """
+    wanted = text.strip()
+    if not wanted:
         raise UsageError("Give a name to search for.")
-    return [row["url"] for row in await database.fetch(MENTIONS, text.strip(), limit)]
+    urls = {row["url"] for row in await database.fetch(MENTIONS, wanted, limit)}
+    after = 0
+    while len(urls) < limit and (rows := await database.fetch(ARCHIVED, after, texts.AT_ONCE)):
+        after = rows[-1]["id"]
+        found = await texts.texts(database, [row["id"] for row in rows])
+        for row in rows:
+            if row["id"] in found and wanted.lower() in found[row["id"]].markdown.lower():
+                urls.add(row["url"])
+    return sorted(urls)[:limit]
 
 
 async def finish(connection: Connection) -> None:

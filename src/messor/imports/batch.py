@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import asyncpg
 
 from messor.archive.segments import Place
+from messor.archive.snapshots import TextPlace
+from messor.archive.text_archiver import TextArchiver
+from messor.archive.text_records import Text
 from messor.archive.writer import Writer
 from messor.crawl.sandboxed_reader import SandboxedReader
 from messor.imports import store, terms
@@ -65,16 +68,20 @@ class BatchImporter:
         agent: str,
         approve: Mapping[str, Submission],
         only: Collection[str],
+        archives_texts: bool = False,
     ) -> None:
         self._database = database
         self._lease = lease
         self._archive = archive
+        self._texts = TextArchiver(archive) if archives_texts else None
         self._actor = actor
         self._agent = agent
         self._sandbox = SandboxedReader(agent=agent, memory=SANDBOX_BYTES)
         self._approve = approve
         self._only = only
-        self._places: dict[bytes, Place] = {}  # of this batch: a retry appends nothing
+        # Of this batch: a retry appends nothing.
+        self._places: dict[bytes, Place] = {}
+        self._text_places: dict[bytes, TextPlace] = {}
 
     async def close(self) -> None:
         """End the processes that read pages."""
@@ -83,6 +90,7 @@ class BatchImporter:
     async def run(self, source: str, candidates: Sequence[ImportCandidate]) -> list[Imported]:
         """Import pages of one source, no page twice; returns a result for each."""
         self._places.clear()
+        self._text_places.clear()
         results: list[Imported] = []
         allowed = await self._allowed(candidates, results)
         sights = await self._read(allowed, results)
@@ -172,6 +180,7 @@ class BatchImporter:
         """All statements of a batch, locking in a flush's order: domains, lanes, pages."""
         if any(isinstance(page, Sight) for page in pages):
             await self._archive.ready()
+        await self._archive_texts(pages)
         async with self._database.transaction() as connection:
             await self._lease.renew(connection, 0)
             candidates = [_candidate(page) for page in pages]
@@ -227,7 +236,9 @@ class BatchImporter:
                 reason = f"this URL is known as a {standing.kind} file, not as a page"
                 results.append(refused(candidates[number], reason))
             elif isinstance(page, Sight):
-                kept.append(PreparedPage(page.candidate, standing, page, self._archived(page)))
+                text = self._text_places.get(page.candidate.url_hash)
+                place = self._archived(page)
+                kept.append(PreparedPage(page.candidate, standing, page, place, text))
             elif standing.has(page):
                 kept.append(PreparedPage(page, standing))
             else:
@@ -235,6 +246,19 @@ class BatchImporter:
                 reason = "the page was fetched meanwhile; import it again"
                 results.append(refused(page, reason, ERROR))
         return kept
+
+    async def _archive_texts(self, pages: Sequence[ImportCandidate | Sight]) -> None:
+        if self._texts is None:
+            return
+        new = {
+            page.candidate.url_hash: (page.candidate.url.href, Text(page.markdown, page.data))
+            for page in pages
+            if isinstance(page, Sight)
+            and page.markdown
+            and page.candidate.url_hash not in self._text_places
+        }
+        places = await self._texts.append_all([*new.values()])
+        self._text_places |= zip(new, places, strict=True)
 
     def _archived(self, sight: Sight) -> Place:
         key = sight.candidate.url_hash

@@ -112,6 +112,7 @@ async def _importer(
                 agent=settings.agent_token,
                 approve={submission.domain: submission for submission in approve},
                 only=only,
+                archives_texts=settings.texts == "archive",
             )
             try:
                 yield importer

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from messor.archive import snapshots
 from messor.archive.segments import Place
-from messor.archive.snapshots import DESCRIBE, MEET_AGAIN, READER_VERSION
+from messor.archive.snapshots import DESCRIBE, MEET_AGAIN, READER_VERSION, TextPlace
 from messor.frontier.depth import UNKNOWN_DEPTH
 from messor.frontier.pages import HOST_IDS
 from messor.frontier.pages import KNOWN as KNOWN_PAGES
@@ -90,18 +90,22 @@ LOCKED_STANDING = f"{STANDING} FOR NO KEY UPDATE OF t"
 STORE = f"""
 INSERT INTO messor.page_snapshots AS s (page_id, content_hash, data_hash, raw_hash, segment_id,
        segment_offset, segment_length, size, status_code, content_type, title, description,
-       language, crawled_at, reader_version, provider)
+       language, crawled_at, reader_version, provider, text_segment_id, text_offset, text_length,
+       text_words)
 SELECT g.page_id, g.content_hash, g.data_hash, g.raw_hash, g.segment_id, g.segment_offset,
        g.segment_length, g.size, 200, g.content_type, g.title, g.description, g.language,
-       (SELECT messor.clock()) - make_interval(secs => g.age), $14, 'import'
+       (SELECT messor.clock()) - make_interval(secs => g.age), $14, 'import',
+       g.text_segment_id, g.text_offset, g.text_length, g.text_words
   FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[],
               $7::int[], $8::int[], $9::text[], $10::text[], $11::text[], $12::text[],
-              $13::float8[])
+              $13::float8[], $15::bigint[], $16::bigint[], $17::int[], $18::int[])
        AS g (page_id, content_hash, data_hash, raw_hash, segment_id, segment_offset,
-             segment_length, size, content_type, title, description, language, age)
+             segment_length, size, content_type, title, description, language, age,
+             text_segment_id, text_offset, text_length, text_words)
  ORDER BY g.page_id
 {MEET_AGAIN}
-RETURNING id, page_id, segment_id, segment_offset, xmax = 0 AS fresh, verdict
+RETURNING id, page_id, segment_id, segment_offset, text_segment_id, text_offset,
+          xmax = 0 AS fresh, verdict
 """
 
 # When a page is due stays unchanged: an import requests nothing.
@@ -158,6 +162,7 @@ class PreparedPage:
     standing: ExistingPage
     sight: Sight | None = None
     place: Place | None = None
+    text: TextPlace | None = None  # None: in PostgreSQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,19 +261,23 @@ async def store(connection: Connection, kept: Sequence[PreparedPage]) -> dict[in
         [sight.language for _, sight, _ in new],
         [k.candidate.age for k, _, _ in new],
         READER_VERSION,
+        *snapshots.text_columns([k.text for k, _, _ in new]),
     )
     taken = {(row["segment_id"], row["segment_offset"]) for row in rows}
-    spare = [
-        (k.standing.page_id, at) for k, _, at in new if (at.segment_id, at.offset) not in taken
-    ]
+    taken |= {(row["text_segment_id"], row["text_offset"]) for row in rows}
+    own = [(k.standing.page_id, at) for k, _, at in new]
+    own += [(k.standing.page_id, k.text.place) for k, _, _ in new if k.text is not None]
+    spare = [(page_id, at) for page_id, at in own if (at.segment_id, at.offset) not in taken]
     await snapshots.spare(connection, spare)
     ids = {row["page_id"]: row["id"] for row in rows if not row["fresh"]}
     mended = [
-        (ids[k.standing.page_id], sight.markdown, sight.data)
+        (ids[k.standing.page_id], k.text, sight)
         for k, sight, at in new
         if k.standing.page_id in ids and (at.segment_id, at.offset) in taken
     ]
-    await snapshots.rewrite(connection, mended)
+    here = [(number, s.markdown, s.data) for number, text, s in mended if text is None]
+    await snapshots.rewrite(connection, here)
+    await snapshots.unstore(connection, [n for n, text, _ in mended if text is not None])
     return {row["page_id"]: Stored(row["id"], row["fresh"], row["verdict"]) for row in rows}
 
 
@@ -281,7 +290,7 @@ async def describe(
     fresh = [
         (stored[k.standing.page_id].snapshot_id, k.sight)
         for k in changed
-        if k.sight is not None and stored[k.standing.page_id].fresh
+        if k.sight is not None and k.text is None and stored[k.standing.page_id].fresh
     ]
     await connection.execute(
         DESCRIBE,

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from messor.archive.texts import texts
 from messor.ingest.blocks import MAX_CHARS
 from messor.ingest.guidance import unreachable
 from messor.ingest.result import Circumstances, IngestedPage, PlannedPageResult, result_of
@@ -21,15 +22,13 @@ MAX_RECORDS = 5_000  # of a run
 
 # Good content, or what was fetched in its place during the run.
 CONTENTS = """
-SELECT t.page_id, s.id AS snapshot_id, s.content_hash, s.title, s.description, s.verdict,
-       left(x.markdown, $3) AS markdown
+SELECT t.page_id, s.id AS snapshot_id, s.content_hash, s.title, s.description, s.verdict
   FROM messor.crawl_tasks t
  CROSS JOIN LATERAL (
    SELECT * FROM messor.page_snapshots o
     WHERE o.page_id = t.page_id AND (o.id = t.snapshot_id OR o.crawled_at >= $2)
     ORDER BY (o.id = t.snapshot_id AND t.outcome IN ('ok', 'unchanged', 'friction')) DESC,
              o.verdict IS NOT NULL DESC, o.id DESC LIMIT 1) s
-  JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
  WHERE t.page_id = ANY ($1::bigint[])
 """
 
@@ -59,9 +58,16 @@ SELECT EXISTS (SELECT FROM messor.worker_leases
 async def pages_of(run: IngestionRun) -> tuple[list[IngestedPage], list[UsedPage]]:
     """Every page of the plan with its result, and the content of those used."""
     rows = await retry_until_available(
-        lambda: run.database.fetch(CONTENTS, list(run.pages), run.key.started_at, MAX_CHARS)
+        lambda: run.database.fetch(CONTENTS, list(run.pages), run.key.started_at)
     )
-    contents = {row["page_id"]: row for row in rows}
+    stored = await retry_until_available(
+        lambda: texts(run.database, [row["snapshot_id"] for row in rows])
+    )
+    contents = {
+        row["page_id"]: {**row, "markdown": stored[row["snapshot_id"]].markdown[:MAX_CHARS]}
+        for row in rows
+        if row["snapshot_id"] in stored
+    }
     pages: list[IngestedPage] = []
     used: list[UsedPage] = []
     for planned in sorted(run.pages.values(), key=lambda page: page.position):

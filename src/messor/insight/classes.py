@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from messor.archive.text_records import Text
+from messor.archive.texts import texts
 from messor.errors import NotFoundError, UsageError
 from messor.insight.class_features import CLASSES, Feature, features_of
 from messor.ledger.events import Event, record
@@ -69,12 +71,13 @@ WITH asked AS (SELECT unnest($1::text[]) COLLATE "C" AS domain), named AS (
   -- The page nearest to the root; its beginning says what the site is.
   SELECT DISTINCT ON (n.domain) n.domain,
          concat_ws(E'\\n', left(s.title, 300), left(s.description, 1000), left(x.markdown, 6000)) AS text,
+         CASE WHEN s.text_segment_id IS NOT NULL THEN s.id END AS archived,
          ARRAY(SELECT DISTINCT v #>> '{}' FROM jsonb_path_query(x.data, '$.**."@type"') v
                 WHERE jsonb_typeof(v) = 'string' LIMIT 50) AS data_types
     FROM named n JOIN messor.hosts h ON h.domain_id = n.id JOIN messor.pages p ON p.host_id = h.id
     JOIN messor.crawl_tasks t ON t.page_id = p.id AND t.kind = 'page'
     JOIN messor.page_snapshots s ON s.id = t.snapshot_id
-    JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
+    LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
    ORDER BY n.domain, p.depth, length(p.url), p.id
 ), looked AS (
   -- What a first look before review was told.
@@ -93,12 +96,14 @@ SELECT n.domain, n.id, coalesce(s.keywords, 0) AS serp_keywords, coalesce(s.vert
        coalesce(t.pages, 0) AS pages, coalesce(t.by_type, '{}')::text AS page_types,
        coalesce(k.by_kind, '{}')::text AS record_kinds, coalesce(k.organisations, 0) AS organisations,
        coalesce(k.brands, 0) AS brands, coalesce(h.text, concat_ws(E'\\n', l.text, e.text)) AS text,
-       coalesce(h.data_types, '{}') AS data_types
+       coalesce(h.data_types, '{}') AS data_types, h.archived
   FROM named n LEFT JOIN serp s ON s.domain = n.domain LEFT JOIN types t ON t.domain_id = n.id
   LEFT JOIN kinds k ON k.domain_id = n.id LEFT JOIN home h ON h.domain = n.domain
   LEFT JOIN looked l ON l.domain = n.domain LEFT JOIN seen e ON e.domain = n.domain ORDER BY n.domain
 """
 
+HOMEPAGE_CHARACTERS = 6_000
+MOST_TYPES = 50
 LESSONS = (
     "SELECT feature, class, domains FROM messor.class_lessons WHERE feature = ANY ($1::text[])"
 )
@@ -187,7 +192,9 @@ def _weights_of(feature: Feature, lesson: Mapping[str, int]) -> dict[str, float]
 
 async def compute_classes(connection: Connection, domains: Sequence[str]) -> list[Classified]:
     """Compute the classes of these domains; nothing is written."""
-    facts = [_plain(row) for row in await connection.fetch(FACTS, sorted(set(domains)))]
+    rows = await connection.fetch(FACTS, sorted(set(domains)))
+    stored = await texts(connection, [row["archived"] for row in rows])
+    facts = [_plain(row, stored.get(row["archived"])) for row in rows]
     found = {fact["domain"]: features_of(fact) for fact in facts}
     names = sorted({feature.name for features in found.values() for feature in features})
     lessons: dict[str, dict[str, int]] = {}
@@ -259,8 +266,27 @@ async def _update_registry(connection: Connection, domain: str, name: str, actor
     await notes.classify(connection, await registry.get(connection, domain), name, actor=actor)
 
 
-def _plain(row: Any) -> dict[str, Any]:
+def _plain(row: Any, homepage: Text | None) -> dict[str, Any]:
     fact = dict(row)
+    if homepage is not None:
+        parts = (fact["text"], homepage.markdown[:HOMEPAGE_CHARACTERS])
+        fact["text"] = "\n".join(part for part in parts if part)
+        fact["data_types"] = _types(homepage.data)
     for name in ("page_types", "record_kinds"):
         fact[name] = msgspec.json.decode(fact[name])
     return fact
+
+
+def _types(data: str | None) -> list[str]:
+    """The types that structured data states, wherever in it."""
+    found: dict[str, None] = {}
+    waiting: list[Any] = [msgspec.json.decode(data)] if data else []
+    while waiting and len(found) < MOST_TYPES:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if isinstance(own := value.get("@type"), str):
+                found[own] = None
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return list(found)[:MOST_TYPES]

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from messor.archive.texts import texts
 from messor.errors import UsageError
 from messor.insight.highlights import START, STOP, Fragment, fragments
 from messor.insight.questions import SearchQuery, understand
@@ -71,21 +72,37 @@ _ASKED = f"""{_PARSED}, matched AS (
      AND ($11::text IS NULL OR d.currency = $11) AND ($12::numeric IS NULL OR d.rating >= $12)
 )"""
 
-# How chosen documents are shown, with the words of the query marked.
+# What is shown of a page's markdown: links by their words alone.
+_PLAIN = f"""
+regexp_replace(regexp_replace(left({{text}}, {2 * HEADLINE}), '{_LINK}', '\\1', 'g'), '{_LINK}', '\\1', 'g')
+"""
+_BOUNDED = f"translate(left({{text}}, {HEADLINE}), E'\\x02\\x03', '  ')"
+
+# How chosen documents are shown, with the words of the query marked. Archived texts come afterwards.
 _SHOWN = f"""
-SELECT c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.title, c.brand,
+SELECT c.config, EXISTS (SELECT FROM messor.page_snapshots n WHERE n.id = c.snapshot_id
+                            AND c.record_id IS NULL AND n.text_segment_id IS NOT NULL) AS is_archived,
+       c.id, c.kind, c.page_id, c.record_id, c.snapshot_id, c.domain, p.url, c.title, c.brand,
        c.category, c.price, c.currency, c.rating, c.availability, c.rank, o.original,
        ts_headline(c.config::regconfig, messor.fold(o.original), c.question, {{marks}}) AS marked
   FROM chosen c JOIN messor.pages p ON p.id = c.page_id
   LEFT JOIN messor.records r ON r.id = c.record_id
   LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = c.snapshot_id AND c.record_id IS NULL
  CROSS JOIN LATERAL (
-   SELECT translate(left(coalesce(
-            -- Links are shown by their words alone.
-            regexp_replace(regexp_replace(left(x.markdown, {2 * HEADLINE}),
-              '{_LINK}', '\\1', 'g'), '{_LINK}', '\\1', 'g'),
+   SELECT {
+    _BOUNDED.format(
+        text=f'''coalesce({_PLAIN.format(text="x.markdown")},
             (SELECT string_agg(v #>> '{{}}', ' · ') FROM jsonb_path_query(r.data, '$.**') v
-              WHERE jsonb_typeof(v) = 'string'), ''), {HEADLINE}), E'\\x02\\x03', '  ') AS original) o
+              WHERE jsonb_typeof(v) = 'string'), '')'''
+    )
+} AS original) o
+"""
+MARK = f"""{_PARSED}
+SELECT g.id, o.original,
+       ts_headline(g.config::regconfig, messor.fold(o.original), a.question, $7) AS marked
+  FROM unnest($4::bigint[], $5::text[], $6::text[]) AS g (id, config, markdown)
+  JOIN asked a ON a.config = g.config
+ CROSS JOIN LATERAL (SELECT {_BOUNDED.format(text=_PLAIN.format(text="g.markdown"))} AS original) o
 """
 
 FIND = f"""{_ASKED}, ranked AS (
@@ -224,7 +241,7 @@ async def search(
     place = None if after is None else opened(after, typed, filters)
     rank, last = (None, None) if place is None else (place.rank, place.last)
     rows = await source.fetch(FIND, *_asked(question, filters), rank, last, limit + 1, MARKS)
-    hits = [_hit(row) for row in rows[:limit]]
+    hits = await _hits(source, question, rows[:limit])
     if len(rows) <= limit:
         return SearchResults(hits, None)
     row = rows[limit - 1]
@@ -259,7 +276,24 @@ async def shown(
     rows = await source.fetch(
         SHOW, *_question(question), list(pages), list(records), list(ranks), MARKS
     )
-    return [_hit(row) for row in rows]
+    return await _hits(source, question, rows)
+
+
+async def _hits(
+    source: Connection | Database, question: SearchQuery, rows: Sequence[Any]
+) -> list[Hit]:
+    """Hits of rows, with what matches in texts that the archive has."""
+    archived = {row["snapshot_id"]: row for row in rows if row["is_archived"]}
+    stored = await texts(source, archived)
+    marked = {}
+    if stored:
+        ids, found = list(stored), [stored[one].markdown for one in stored]
+        configs = [archived[one]["config"] for one in ids]
+        made = await source.fetch(MARK, *_question(question), ids, configs, found, MARKS)
+        marked = {row["id"]: row for row in made}
+    return [
+        _hit(row, marked.get(row["snapshot_id"]) if row["is_archived"] else None) for row in rows
+    ]
 
 
 def _question(question: SearchQuery) -> Sequence[Any]:
@@ -270,8 +304,9 @@ def _asked(question: SearchQuery, filters: SearchFilters) -> Sequence[Any]:
     return (*_question(question), *filters.values())
 
 
-def _hit(row: Any) -> Hit:
-    found = fragments(row["original"], row["marked"])
+def _hit(row: Any, text: Any = None) -> Hit:
+    shown_text = text or row
+    found = fragments(shown_text["original"], shown_text["marked"])
     values = {name: row[name] for name in Hit.__slots__ if name != "fragments"}
     return Hit(**values, fragments=tuple(found))
 

@@ -6,6 +6,9 @@ document and those of its records are created and removed together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from messor.archive.texts import texts
 from messor.store.database import Connection
 
 # One at a time: a slower one must not replace a newer text by an older one.
@@ -36,8 +39,9 @@ WITH standing AS ({_STANDING}), gone AS (
 ), made AS (
   INSERT INTO messor.search_documents AS d (page_id, snapshot_id, domain_id, kind, title, config, words)
   SELECT g.page_id, g.snapshot_id, g.domain_id, 'page', left(g.title, 1000), c.config,
-         messor.search_words(c.config, g.title, g.description, x.markdown)
-    FROM standing g JOIN messor.snapshot_texts x ON x.snapshot_id = g.snapshot_id
+         messor.search_words(c.config, g.title, g.description, coalesce(x.markdown, a.markdown, ''))
+    FROM standing g LEFT JOIN messor.snapshot_texts x ON x.snapshot_id = g.snapshot_id
+    LEFT JOIN unnest($2::bigint[], $3::text[]) AS a (id, markdown) ON a.id = g.snapshot_id
    CROSS JOIN LATERAL (SELECT messor.text_config(g.language) AS config) c
    ORDER BY g.page_id
   ON CONFLICT (page_id) WHERE record_id IS NULL DO UPDATE
@@ -98,6 +102,13 @@ SELECT t.page_id FROM messor.crawl_tasks t
 """
 
 
+MOST_INDEXED = 100_000  # characters, as `messor.search_words` takes them
+ARCHIVED = """
+SELECT s.id FROM messor.crawl_tasks t JOIN messor.page_snapshots s ON s.id = t.snapshot_id
+ WHERE t.page_id = ANY ($1::bigint[]) AND s.text_segment_id IS NOT NULL
+"""
+
+
 async def index_waiting(connection: Connection, limit: int = 200) -> int:
     """Index up to `limit` waiting pages in the caller's transaction; returns how many were taken.
 
@@ -108,9 +119,17 @@ async def index_waiting(connection: Connection, limit: int = 200) -> int:
     taken = await connection.fetch(TAKE, limit)
     pages = sorted({row["page_id"] for row in taken})
     if pages:
-        await connection.fetchval(PAGES, pages)
+        archived = await _archived(connection, pages)
+        await connection.fetchval(PAGES, pages, list(archived), list(archived.values()))
         await connection.fetchval(RECORDS, pages)
     return len(taken)
+
+
+async def _archived(connection: Connection, pages: Sequence[int]) -> dict[int, str]:
+    """Texts of these pages that are not in PostgreSQL."""
+    rows = await connection.fetch(ARCHIVED, pages)
+    found = await texts(connection, [row["id"] for row in rows])
+    return {number: text.markdown[:MOST_INDEXED] for number, text in found.items()}
 
 
 async def catch_up(connection: Connection, limit: int = 100_000) -> int:

@@ -1,10 +1,10 @@
-"""Tables: webhooks."""
+"""Tables: webhooks, and backups that were made."""
 
 from __future__ import annotations
 
 from sqlalchemy.orm import Mapped
 
-from messor.store.base import Base, bigint, column, utc, utc_now, uuid_key, xid8
+from messor.store.base import Base, bigint, column, ctext, utc, utc_now, uuid_key, xid8
 
 
 class WebhookTable(Base):
@@ -27,3 +27,18 @@ class WebhookTable(Base):
     last_error: Mapped[str | None]
     created_by: Mapped[str]
     created_at: Mapped[utc_now]
+
+
+class BackupTable(Base):
+    """A backup that was made, wherever it is."""
+
+    __tablename__ = "backups"
+
+    name: Mapped[ctext] = column(key=True)
+    place: Mapped[str]
+    method: Mapped[str] = column(check="method IN ('dump', 'base')")
+    started_at: Mapped[utc_now]
+    finished_at: Mapped[utc | None]
+    bytes: Mapped[bigint | None]
+    error: Mapped[str | None]  # why it failed
+    removed_at: Mapped[utc | None]

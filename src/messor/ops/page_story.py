@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from messor.archive import texts
 from messor.errors import NotFoundError
 from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.store.database import Connection, Database
@@ -22,12 +23,7 @@ SELECT p.id, p.url, d.domain, h.host, p.found_by, o.id AS found_on_id, o.url AS 
  WHERE p.id = $1
 """
 
-# $3 bounds the length; hostile pages are long.
-TEXT = """
-SELECT left(x.markdown, $3) AS markdown, length(x.markdown) AS length
-  FROM messor.page_snapshots s JOIN messor.snapshot_texts x ON x.snapshot_id = s.id
- WHERE s.page_id = $1 AND s.id = $2
-"""
+HAS = "SELECT EXISTS (SELECT FROM messor.page_snapshots WHERE page_id = $1 AND id = $2)"
 
 MOMENTS = """
 SELECT * FROM (
@@ -106,11 +102,11 @@ async def text(
     source: Connection | Database, page_id: int, snapshot_id: int, most: int
 ) -> TextBeginning:
     """The first `most` characters of a snapshot of this page."""
-    good = 0 < snapshot_id <= LARGEST
-    row = await source.fetchrow(TEXT, page_id, snapshot_id, most) if good else None
-    if row is None:
+    is_known = 0 < snapshot_id <= LARGEST and await source.fetchval(HAS, page_id, snapshot_id)
+    if not is_known:
         raise NotFoundError("This page has no such snapshot.")
-    return TextBeginning(**row)
+    whole = await texts.markdown(source, snapshot_id)
+    return TextBeginning(whole[:most], len(whole))  # hostile pages are long
 
 
 async def moments(source: Connection | Database, page_id: int, limit: int = 60) -> list[PageEvent]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from messor.analytics import jobs as analytics_jobs
 from messor.core.metrics import Metrics
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
@@ -23,6 +24,7 @@ from messor.jobs.handlers import Handlers, Register, handlers_for
 from messor.jobs.runner import Runner, RunnerLimits
 from messor.mail import deliver as mail_delivery
 from messor.ops import archive_job, audit_job
+from messor.ops.backup import job as backup_job
 from messor.ops.webhooks import deliver
 from messor.runtime.components import WatchedComponents
 from messor.runtime.ends import Ceiling, Lifeline, stopping_on_signals
@@ -68,8 +70,10 @@ def register_search_server(handlers: Handlers, settings: Settings, database: Dat
 
 
 ROOMS: tuple[Register, ...] = (
+    analytics_jobs.register,
     archive_job.register,
     audit_job.register,
+    backup_job.register,
     export_job.register,
     register_flags,
     deliver.register,

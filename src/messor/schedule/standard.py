@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from messor.analytics import jobs as analytics_jobs
 from messor.fetch import rollups
 from messor.frontier import images
 from messor.governance import (
@@ -44,6 +45,7 @@ from messor.verticals import verticals
 AUDIT_JOB = "audit"
 ARCHIVE_JOB = "archive"
 ARCHIVE_WINDOW = timedelta(hours=12)
+BACKUP_JOB = "backup"
 AUDITED = timedelta(days=1)
 AUDIT_WINDOW = timedelta(hours=12)
 DOMAINS_PER_STEP = 200
@@ -69,9 +71,11 @@ def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of an installation."""
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
-    known.append(noticing(settings))
+    known += [noticing(settings), ANALYTICS]
     if settings.archive_url:
         known.append(ARCHIVE)
+    if settings.backup_to:
+        known.append(BACKUP)
     if settings.image_domains:
         known.append(imaging(settings))
     if settings.search_engines:
@@ -108,6 +112,16 @@ async def _tidy_archive(connection: Connection, _: RunPosition) -> StepResult:
         ARCHIVE_JOB, key, "archive", payload={}, priority=8, window_ends_at=now + ARCHIVE_WINDOW
     )
     return StepResult({"archive_jobs": len(await jobs.enqueue(connection, [job]))})
+
+
+async def _back_up(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because it reads everything: one an hour at most."""
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    key = f"{BACKUP_JOB}:{now:%Y-%m-%d-%H}"
+    job = NewJob(
+        BACKUP_JOB, key, "backup", payload={}, priority=2, window_ends_at=now + ARCHIVE_WINDOW
+    )
+    return StepResult({"backups_asked_for": len(await jobs.enqueue(connection, [job]))})
 
 
 async def _follow_domains(connection: Connection, place: RunPosition) -> StepResult:
@@ -204,6 +218,12 @@ async def _send_to_search_server(connection: Connection, _: RunPosition) -> Step
     return StepResult({"sendings_asked_for": await search_jobs.ask_to_send(connection)})
 
 
+async def _ask_for_analytics(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because the first run copies everything."""
+    new = await analytics_jobs.ask(connection)
+    return StepResult({"analytics_jobs": int(new is not None)})
+
+
 def noticing(settings: Settings) -> Orchestrator:
     """The orchestrator that writes to submitters, with the mail server of the settings."""
     told = Notices.of(settings)
@@ -257,6 +277,12 @@ ARCHIVE = Orchestrator(
     "25 * * * *",
     _tidy_archive,
 )
+BACKUP = Orchestrator(
+    "O-Backup",
+    "backs up database and archive to MESSOR_BACKUP_TO, and removes old backups, by a job",
+    "20 2 * * *",
+    _back_up,
+)
 QUALITY = Orchestrator(
     "O-Quality",
     "audits all records: completeness, evidence, duplicate products, current prices",
@@ -280,6 +306,12 @@ SEARCH = Orchestrator(
     "sends what is new in the search index to the search server",
     "* * * * *",
     _send_to_search_server,
+)
+ANALYTICS = Orchestrator(
+    "O-Analytics",
+    "brings the tables of analytics up to date from the change feed, by a job",
+    "35 * * * *",
+    _ask_for_analytics,
 )
 ROLLUP = Orchestrator(
     "O-Rollup", "counts requests by minute and by day, for charts", "* * * * *", _roll_up

@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "database", "dsn", "embedded.patch_level", "embedded.programs", "listing", "losses", "migrate",
+    "client_programs", "database", "dsn", "embedded.patch_level", "listing", "losses", "migrate",
     "notifications", "revisions", "session", "space",
 )  # fmt: skip

@@ -17,6 +17,7 @@ import asyncpg
 from messor.core import clock
 from messor.core.logs import room_logger
 from messor.errors import UnavailableError, UsageError
+from messor.settings import Settings
 from messor.store import revisions
 from messor.store.connection import connect
 
@@ -77,6 +78,10 @@ class Connection:
         self._raw = raw
         self._database = database
 
+    @property
+    def database(self) -> Database:
+        return self._database
+
     async def fetch(self, sql: str, *args: Any) -> list[asyncpg.Record]:
         self._database.round_trips += 1
         rows: list[asyncpg.Record] = await self._raw.fetch(sql, *args)
@@ -115,8 +120,9 @@ def unanswered(error: Exception) -> UnavailableError:
 class Database:
     """A PostgreSQL database with Messor's schema."""
 
-    def __init__(self, dsn: str, *, pool_size: int = 4) -> None:
+    def __init__(self, dsn: str, *, pool_size: int = 4, settings: Settings | None = None) -> None:
         self.dsn = dsn
+        self.settings = settings  # of the installation, for what lies beside the database
         self.round_trips = 0
         self._pool_size = pool_size
         self._pool: asyncpg.Pool | None = None

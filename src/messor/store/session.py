@@ -39,14 +39,16 @@ def embedded_server(settings: Settings) -> EmbeddedServer:
 async def open_session(settings: Settings, *, pool_size: int = 4) -> AsyncIterator[Session]:
     """Open the configured database, ready for use."""
     if settings.database_url:
-        async with Database(settings.database_url, pool_size=pool_size) as database:
+        async with Database(
+            settings.database_url, pool_size=pool_size, settings=settings
+        ) as database:
             await database.require_schema()
             yield Session(database, None)
         return
     server = embedded_server(settings)
     dsn = await asyncio.to_thread(server.acquire)
     try:
-        async with Database(dsn, pool_size=pool_size) as database:
+        async with Database(dsn, pool_size=pool_size, settings=settings) as database:
             if await database.revision() != revisions.newest():
                 from messor.store import migrate  # noqa: PLC0415 - it is seldom needed, and slow to load
 

@@ -15,6 +15,7 @@ from messor.api.models.base import BIGGEST, BigId
 from messor.api.models.crawl import DiffOut
 from messor.archive import queries as snapshots
 from messor.archive import snapshot_content as archive
+from messor.archive import texts
 from messor.archive.queries import SNAPSHOTS, KeptSnapshot, SnapshotFilter
 from messor.archive.storage import Archive
 from messor.errors import UsageError
@@ -82,7 +83,7 @@ async def show_snapshot(snapshot_id: BigId, database: DatabaseDep) -> KeptSnapsh
 @needs(Act.READ)
 async def show_markdown(snapshot_id: BigId, database: DatabaseDep) -> Response:
     """Get the extracted text of a snapshot."""
-    text = await archive.markdown(database, snapshot_id)
+    text = await texts.markdown(database, snapshot_id)
     return Response(text, media_type="text/markdown", headers=SANDBOX)
 
 
@@ -123,8 +124,8 @@ async def show_diff(
         raise UsageError(
             "The snapshots belong to different pages; only snapshots of one page can be compared."
         )
-    old = await archive.markdown(database, before.id)
-    new = await archive.markdown(database, after.id)
+    old = await texts.markdown(database, before.id)
+    new = await texts.markdown(database, after.id)
     found = await asyncio.to_thread(archive.compare, old, new)
     return DiffOut(
         before=before,

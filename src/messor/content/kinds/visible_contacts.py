@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from messor.content import phones
+from messor.content.abroad import closed_address, closing_country
 from messor.content.dates import fold
 from messor.content.emails import VEIL, emails, has_hidden_text, read_email
 from messor.content.evidence import EvidencedField, Passage
@@ -28,6 +29,7 @@ MAX_CONTACTS = 200
 _ELSEWHERE = ("http", "/", "#")  # how nearly all links start
 _GAP = 6  # lines between the parts of one contact
 _MAX_LINE = 400
+_MAX_CLOSING = 60  # characters of a line that ends with a country
 
 _ADDRESS = ("street", "postal_code", "locality", "region")
 # Page types on which an unlabelled number is the site's own.
@@ -230,6 +232,7 @@ def _announced(page: PageView, line: Line) -> str:
 
 def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> None:
     made = [each for line in placed for each in addresses_at(page.lines, line.number)]
+    made += _read_closed(page, {number for each in made for number in _numbers(each)})
     taken = {number for each in made if each.locality is not None for number in _numbers(each)}
     kept = (each for each in made if each.locality is not None or taken.isdisjoint(_numbers(each)))
     for address in islice(kept, MAX_CONTACTS):
@@ -239,6 +242,17 @@ def _read_addresses(page: PageView, placed: list[Line], found: list[_Find]) -> N
             value = None if part is None else _quoted(page, part).field("text", VISIBLE)
             if value is not None:
                 found.append(_Find(at, name, value))
+
+
+def _read_closed(page: PageView, taken: set[int]) -> list[Address]:
+    """Return the addresses that a country's name closes, of streets that were not read already."""
+    known = page.memory.memo(closing_country)
+    found = [
+        closed_address(page.lines, number, name)
+        for number, text in enumerate(page.visible_lines.texts)
+        if len(text) <= _MAX_CLOSING and (name := known[text])
+    ]
+    return [each for each in found if each is not None and taken.isdisjoint(_numbers(each))]
 
 
 def _numbers(address: Address) -> range:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from messor.archive.text_records import Text
+from messor.archive.texts import texts
+from messor.insight.highlights import fold
 from messor.insight.search_server.layout import key_of
 from messor.rights.release import Purpose, release
 from messor.store.database import Connection, Database
@@ -13,7 +16,8 @@ from messor.store.database import Connection, Database
 # The texts are those of `messor.search_words`, folded alike: a question finds the same words there.
 # The fingerprint is that of the row: the server's copy has it as long as it is the same.
 _COLUMNS = """
-SELECT d.id AS number, d.page_id, d.record_id, d.kind, d.config, n.domain AS domain_name, p.url,
+SELECT CASE WHEN d.record_id IS NULL THEN s.text_segment_id IS NOT NULL END AS is_archived,
+       d.snapshot_id, d.id AS number, d.page_id, d.record_id, d.kind, d.config, n.domain AS domain_name, p.url,
        d.brand, d.category, d.price, d.currency, d.rating, d.availability,
        q.id AS product_id, q.product_name, q.description,
        coalesce(q.created_at, r.first_seen, p.found_at) AS created_at,
@@ -51,6 +55,7 @@ SELECT d.page_id, d.record_id, {_FINGERPRINT} AS fingerprint
   FROM unnest($1::bigint[], $2::bigint[]) AS g (page, record)
   JOIN messor.search_documents d ON d.page_id = g.page AND d.record_id IS NOT DISTINCT FROM g.record
 """
+MOST_CHARACTERS = 100_000  # of a text, as of those in PostgreSQL
 INTEGER = 2**31 - 1  # greatest value of the specification's type of product_id
 
 Key = tuple[int, int | None]
@@ -85,11 +90,14 @@ async def documents_after(
 
 
 async def _released(source: Connection | Database, rows: Sequence[Any]) -> list[Document]:
-    found = [_document(row) for row in rows]
+    archived = await texts(source, [row["snapshot_id"] for row in rows if row["is_archived"]])
+    found = [_document(row, archived) for row in rows]
     return await release(source, Purpose.SEARCH, found, lambda one: one.page_id)
 
 
-def _document(row: Any) -> Document:
+def _document(row: Any, archived: Mapping[int, Text]) -> Document:
+    text = archived.get(row["snapshot_id"]) if row["is_archived"] else None
+    content = row["body"] if text is None else fold(text.markdown[:MOST_CHARACTERS])
     product = row["product_id"]
     rating = row["rating"]
     body = {
@@ -113,7 +121,7 @@ def _document(row: Any) -> Document:
         "product_name": row["product_name"],
         "description": row["description"],
         "created_at": row["created_at"],
-        "text": {row["config"]: {part: row[part] for part in ("title", "about", "body")}},
+        "text": {row["config"]: {"title": row["title"], "about": row["about"], "body": content}},
     }
     stated = {name: value for name, value in body.items() if value is not None}
     return Document(row["number"], row["page_id"], row["record_id"], stated)

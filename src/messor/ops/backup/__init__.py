@@ -1,0 +1,1 @@
+"""Backups: what is kept of an installation elsewhere, checked, and put back."""

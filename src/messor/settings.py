@@ -268,6 +268,10 @@ class Settings(BaseSettings):
         description="Sender of mails, such as Messor <messor@example.org>; required with mail_host",
     )
 
+    alert_mail: list[str] = Field(
+        default_factory=list,
+        description='Addresses that are told what needs attention, such as ["ops@example.org"]',
+    )
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",

@@ -32,6 +32,7 @@ USUAL = (
     "O-Daily",
     "O-Sweeper",
     "O-Robots",
+    "O-Alerts",
     "O-Audit",
     "O-Quality",
     "O-Domains",

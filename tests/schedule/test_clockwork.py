@@ -33,6 +33,8 @@ USUAL = (
     "O-Sweeper",
     "O-Robots",
     "O-Alerts",
+    "O-Analytics",
+    "O-Exports",
     "O-Audit",
     "O-Quality",
     "O-Domains",

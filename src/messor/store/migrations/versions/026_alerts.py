@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "025_alerts"
-down_revision = "024_uses"
+revision = "026_alerts"
+down_revision = "025_scrape_jobs"
 branch_labels = None
 depends_on = None
 

@@ -39,7 +39,7 @@ SUMMARIES = {
     "rehearse": "Rehearse shipped verticals (all by default) on simulated webs with known ground truth.",
     "relevance": "Review which pages are relevant to a vertical's topic, and train the classifier.",
     "replay": "Extract archived pages again, with the current parsers or a given version.",
-    "rights": "Show what a site says about search, AI input, AI training, text mining and archiving.",
+    "rights": "Show what a site says about use; what domains are approved for; permissions on file.",
     "schedule": "Show and change the schedule of automatic runs.",
     "scores": "Show scores, simulate other weights, and assign track levels.",
     "scout": "Search for new sites, and review the candidates found.",

@@ -10,19 +10,21 @@ import sys
 import msgspec
 
 from messor.content.documents.errors import DocumentError
-from messor.content.main.parts import Parts, read_parts
+from messor.content.main.parts import ContentParts, read_parts
 from messor.errors import UnavailableError
 from messor.parsers.page_text import confine, run_confined, text_of
 from messor.web.html import TooComplexError
 
+__all__ = ["ContentParts", "parts_of"]
+
 _REFUSED = 3  # exit code: the page cannot be read, standard output says why
 
 
-def parts_of(body: bytes, content_type: str | None, url: str) -> Parts:
+def parts_of(body: bytes, content_type: str | None, url: str) -> ContentParts:
     """Return the parts of a page's bytes; raises UnavailableError if they cannot be read."""
     done = run_confined(__name__, [content_type or "", url], body)
     if done is not None and done.returncode == 0:
-        return msgspec.json.decode(done.stdout, type=Parts)
+        return msgspec.json.decode(done.stdout, type=ContentParts)
     if done is not None and done.returncode == _REFUSED:
         raise UnavailableError(done.stdout.decode())
     raise UnavailableError(

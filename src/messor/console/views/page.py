@@ -17,7 +17,6 @@ from messor.console import differences, markdown
 from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
-from messor.content.main.parts import Parts
 from messor.errors import NotFoundError, UsageError
 from messor.explain import why
 from messor.explain.why import Explanation
@@ -25,7 +24,7 @@ from messor.frontier import control
 from messor.frontier.control import Scope
 from messor.ops import page_story
 from messor.ops.page_story import LARGEST, PageFacts
-from messor.parsers.page_parts import parts_of
+from messor.parsers.page_parts import ContentParts, parts_of
 
 MAX_SHOWN = 100_000  # characters of a snapshot rendered
 MAX_COMPARED = 300_000
@@ -70,7 +69,7 @@ async def show_snapshot(call: ConsoleRequest) -> Response:
     )
 
 
-async def _parts(call: ConsoleRequest, found: PageFacts, chosen: KeptSnapshot) -> Parts:
+async def _parts(call: ConsoleRequest, found: PageFacts, chosen: KeptSnapshot) -> ContentParts:
     """What of the archived page was taken as its content."""
     place = await snapshot_content.record_place(call.context.database, chosen.id)
     folder = Archive.of(call.context.settings)

@@ -160,6 +160,7 @@ PROGRAMS = {
     ("cli/worker.py", "execv"),
     ("crawl/sandboxed_reader.py", "create_subprocess_exec"),
     ("extraction/reader_pool.py", "subprocess_exec"),
+    ("ops/backup/create.py", "Popen"),
     ("ops/backup/restore.py", "Popen"),
     ("runtime/supervisor.py", "create_subprocess_exec"),
 }

@@ -113,6 +113,8 @@ PEOPLE = (
     ("domain_uses", "set_by"),
     ("use_permissions", "granted_by"),
     ("use_permissions", "revoked_by"),
+    ("scrape_jobs", "actor"),
+    ("key_policies", "set_by"),
     ("members", "created_by"),
     ("one_time_links", "created_by"),
     ("api_keys", "created_by"),

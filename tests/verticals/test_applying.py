@@ -57,7 +57,7 @@ async def test_a_version_means_one_thing(database: Database) -> None:
 
 async def test_what_a_new_version_drops_is_switched_off(database: Database) -> None:
     before = await apply(database)
-    first = WELLNESS.version
+    first = WELLNESS.vertical.version
     source = WELLNESS.source.replace(f"version = {first}", f"version = {first + 1}", 1)
     source = source.replace('name = "botox"', 'name = "needles"', 1)
     source = source.replace("[profiles.sg-mobile]", "[profiles.sg-phone]", 1)

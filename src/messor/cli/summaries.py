@@ -27,6 +27,7 @@ SUMMARIES = {
     "keys": "Create, list and revoke API keys.",
     "keywords": "Generate, expand and rank the keywords of a vertical.",
     "mail": "Check the mail server that notices to submitters go through.",
+    "mcp": "Serve Messor's tools to agents over the Model Context Protocol.",
     "members": "Add members, set their roles, and create login links.",
     "model": "Show model calls, their cost, and values that the pages do not confirm.",
     "orbits": "List orbits and their ingestions.",

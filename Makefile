@@ -20,7 +20,8 @@ test: .venv/dev
 # More examples of what `make test` tries, and what takes minutes; continuous integration runs both.
 test-wide: export PYTHONDONTWRITEBYTECODE :=
 test-wide: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m wide $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -n 3 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -m "alone and wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # What the tests reach, also in the processes that they start; the total is the last line.
 coverage: .venv/dev

@@ -174,7 +174,7 @@ class Settings(BaseSettings):
     )
     metrics_listen: str | None = Field(
         default=None,
-        description="host:port where Prometheus finds the metrics of this machine's processes, such as 127.0.0.1:9464; empty: nowhere",
+        description="host:port at which this machine's metrics are served to Prometheus, such as 127.0.0.1:9464; empty: not served",
     )
     public_url: str | None = Field(
         default=None, description="Public URL of the console, for example behind a reverse proxy"
@@ -278,32 +278,32 @@ class Settings(BaseSettings):
 
     search_server_url: str | None = Field(
         default=None,
-        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL answers",
+        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL serves searches",
     )
     search_server_key: SecretStr | None = Field(
-        default=None, description="API key at the search server, as it is sent"
+        default=None, description="API key for the search server, sent as given"
     )
     search_server_user: str | None = Field(
-        default=None, description="User name at the search server, if it has no API keys"
+        default=None, description="User name for the search server, if it does not use API keys"
     )
     search_server_password: SecretStr | None = Field(
-        default=None, description="Password at the search server"
+        default=None, description="Password for the search server"
     )
     search_server_index: str = Field(
         default="messor",
         pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
-        description="Alias of the index of pages and records at the search server",
+        description="Alias of the index of pages and records on the search server",
     )
     search_server_products: str = Field(
         default="products",
         pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
-        description="Alias of its products alone",
+        description="Alias of the index for products only",
     )
     search_server_timeout: float = Field(
         default=5.0,
         gt=0,
         le=60,
-        description="Seconds that a search waits for the search server before PostgreSQL answers",
+        description="Seconds that a search waits for the search server before PostgreSQL is used",
     )
 
     ai_url: str | None = Field(

@@ -10,7 +10,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from messor.console.labels import event_tone
-from tests.cli.conftest import Messor
+from tests.cli.conftest import Messor, without_extraction
 from tests.little_web import LittleWeb, page, robots
 from tests.serving import Serving, execute, let_in
 
@@ -25,6 +25,11 @@ SILENCE = """
 UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '1 hour',
        cooldown_reason = 'answered 429'
 """
+
+
+@pytest.fixture
+def messor(messor: Messor) -> Messor:
+    return without_extraction(messor)
 
 
 @pytest.fixture

@@ -273,7 +273,7 @@ AUDIT = Orchestrator(
 )
 ARCHIVE = Orchestrator(
     "O-Archive",
-    "compacts the objects of the archive, and deletes what nothing names any more, by a job",
+    "starts the job that merges small archive objects and deletes unreferenced ones",
     "25 * * * *",
     _tidy_archive,
 )
@@ -303,7 +303,7 @@ INDEX = Orchestrator(
 )
 SEARCH = Orchestrator(
     "O-Search",
-    "sends what is new in the search index to the search server",
+    "sends new and changed documents to the search server",
     "* * * * *",
     _send_to_search_server,
 )

@@ -244,6 +244,9 @@ class Settings(BaseSettings):
     public_submission: bool = Field(
         default=False, description="Whether domains may be submitted without an account"
     )
+    mcp_key: SecretStr | None = Field(
+        default=None, description="API key of `messor mcp` over standard input and output"
+    )
     api_requests_per_minute: int = Field(
         default=600, ge=1, description="API requests per minute per member or key"
     )

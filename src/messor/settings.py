@@ -244,6 +244,9 @@ class Settings(BaseSettings):
     public_submission: bool = Field(
         default=False, description="Whether domains may be submitted without an account"
     )
+    mcp_key: SecretStr | None = Field(
+        default=None, description="API key of `messor mcp` over standard input and output"
+    )
     api_requests_per_minute: int = Field(
         default=600, ge=1, description="API requests per minute per member or key"
     )
@@ -385,6 +388,12 @@ class Settings(BaseSettings):
     )
     query_rows: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Maximum rows of a query over analytics"
+    )
+
+    product_archive_days: int = Field(
+        default=0,
+        ge=0,
+        description="Days after which a product that its site removed is archived; 0: never",
     )
 
     retention_months: int = Field(

@@ -54,6 +54,7 @@ COMMANDS = {
     "keys": "messor.cli.keys:keys",
     "keywords": "messor.cli.keywords:keywords",
     "mail": "messor.cli.mail:mail",
+    "mcp": "messor.cli.mcp:mcp",
     "members": "messor.cli.members:members",
     "model": "messor.cli.model:model",
     "orbits": "messor.cli.orbits:orbits",

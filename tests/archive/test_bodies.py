@@ -21,9 +21,9 @@ PACKED = gzip.compress(BODY)
 
 
 def arrival(url: str, status: int, gzipped: bytes | None = None) -> Arrival:
-    headers: tuple[tuple[bytes, bytes], ...] = ((b"Content-Type", b"text/html"),)
+    headers = [(b"Content-Type", b"text/html")]
     if gzipped is not None:
-        headers += ((b"Content-Encoding", b"gzip"),)
+        headers.append((b"Content-Encoding", b"gzip"))
     return Arrival(url, status, "Any", headers, BODY, sha256(BODY).digest(), gzipped)
 
 

@@ -115,7 +115,7 @@ def sync(as_json: bool) -> None:
 def rebuild(as_json: bool) -> None:
     """Delete the tables and fill them anew.
 
-    What only they still have, such as logs beyond their retention and archived products, is lost.
+    What only they still have, logs beyond their retention, is lost.
 
     \b
     Example:

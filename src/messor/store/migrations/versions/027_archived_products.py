@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "026_archived_products"
-down_revision = "025_scrape_jobs"
+revision = "027_archived_products"
+down_revision = "026_alerts"
 branch_labels = None
 depends_on = None
 
@@ -33,7 +33,7 @@ SELECT p.* FROM messor.archived_products a
 
 def upgrade() -> None:
     op.execute(ARCHIVED)
-    use_function("leave_tombstones", "026")
+    use_function("leave_tombstones", "027")
     op.execute(
         "CREATE TRIGGER archived_products_gone AFTER DELETE ON messor.archived_products"
         " REFERENCING OLD TABLE AS removed FOR EACH STATEMENT"

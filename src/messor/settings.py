@@ -40,16 +40,24 @@ class AllowedNetworks(BaseModel):
     @classmethod
     def are_networks(cls, value: list[str]) -> list[str]:
         for text in value:
-            ip_network(text, strict=False)
+            try:
+                ip_network(text, strict=False)
+            except ValueError as error:
+                raise ValueError(f"{text!r} is no network; write it as 10.1.0.0/16") from error
         return value
 
     @field_validator("names")
     @classmethod
     def lead_somewhere(cls, value: dict[str, str]) -> dict[str, str]:
-        for target in value.values():
+        for name, target in value.items():
             address, _, port = target.rpartition(":")
-            ip_address(address.strip("[]"))
-            int(port)
+            try:
+                ip_address(address.strip("[]"))
+                int(port)
+            except ValueError as error:
+                raise ValueError(
+                    f"{name!r} leads to {target!r}; give an address and a port, as 10.1.2.3:8080"
+                ) from error
         return value
 
 
@@ -236,6 +244,9 @@ class Settings(BaseSettings):
     public_submission: bool = Field(
         default=False, description="Whether domains may be submitted without an account"
     )
+    mcp_key: SecretStr | None = Field(
+        default=None, description="API key of `messor mcp` over standard input and output"
+    )
     api_requests_per_minute: int = Field(
         default=600, ge=1, description="API requests per minute per member or key"
     )
@@ -268,6 +279,10 @@ class Settings(BaseSettings):
         description="Sender of mails, such as Messor <messor@example.org>; required with mail_host",
     )
 
+    alert_mail: list[str] = Field(
+        default_factory=list,
+        description='Addresses that are told what needs attention, such as ["ops@example.org"]',
+    )
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
@@ -373,6 +388,12 @@ class Settings(BaseSettings):
     )
     query_rows: int = Field(
         default=10_000, ge=1, le=1_000_000, description="Maximum rows of a query over analytics"
+    )
+
+    product_archive_days: int = Field(
+        default=0,
+        ge=0,
+        description="Days after which a product that its site removed is archived; 0: never",
     )
 
     retention_months: int = Field(

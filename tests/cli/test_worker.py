@@ -41,10 +41,7 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            (
-                "Unknown kind of work 'nonsense'; choose from: analytics_sync, archive, audit, export, "
-                "export_tidy, extract, flag, mail, visit, webhook"
-            ),
+            "choose from: analytics_sync, archive, audit, export, export_tidy, extract, flag, mail, visit",
         ),
         (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),
@@ -73,7 +70,9 @@ def test_a_broker_of_another_kind_is_refused(
     )
 
 
-JOBS = {"analytics_sync", "archive", "audit", "export", "export_tidy", "flag", "mail", "webhook"}
+JOBS = {
+    "analytics_sync", "archive", "audit", "export", "export_tidy", "flag", "mail", "webhook",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ USUAL = (
     "O-Daily",
     "O-Sweeper",
     "O-Robots",
+    "O-Alerts",
+    "O-Analytics",
+    "O-Exports",
     "O-Audit",
     "O-Quality",
     "O-Domains",
@@ -45,6 +48,8 @@ USUAL = (
     "O-Judge",
     "O-Candidates",
     "O-Keywords",
+    "O-Exports",
+    "O-Analytics",
 )
 PATIENCE = 120.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]

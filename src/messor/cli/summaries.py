@@ -26,6 +26,7 @@ SUMMARIES = {
     "jobs": "Show background jobs, and requeue, purge or cancel them.",
     "keys": "Create, list and revoke API keys.",
     "keywords": "Generate, expand and rank the keywords of a vertical.",
+    "mcp": "Serve Messor's tools to agents over the Model Context Protocol.",
     "mail": "Check the mail server used for notices to submitters.",
     "members": "Add members, set their roles, and create login links.",
     "model": "Show model calls, their cost, and values that the pages do not confirm.",

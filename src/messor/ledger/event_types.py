@@ -32,6 +32,13 @@ class _Group(NamedTuple):
 
 _OF_PAGE = ("url",)
 _GROUPS: Mapping[str, _Group] = {
+    "alert": _Group(
+        {
+            "raised": "something needs an operator's attention",
+            "ended": "what needed attention is over",
+        },
+        ("raised", "ended"),
+    ),
     "archive": _Group(
         {
             "compacted": "small archive objects were merged",

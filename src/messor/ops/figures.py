@@ -7,11 +7,11 @@ that reads an index, a small table or statistics; none scans pages or fetches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 import asyncpg
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from messor.schedule.alert_rules import budgets_of
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
@@ -155,6 +155,21 @@ SELECT coalesce(a.name, 'any'), count(a.name)::float8
         ("name",),
     ),
     Figure(
+        "messor_alerts",
+        "Active alerts (O-Alerts) by name; `any` is 0 if there are none",
+        """
+SELECT coalesce(a.name, 'any'), count(a.name)::float8
+  FROM (VALUES (1)) t LEFT JOIN messor.alerts a ON a.ended_at IS NULL GROUP BY 1""",
+        ("name",),
+    ),
+    Figure(
+        "messor_backup_age_seconds",
+        "Age of the newest backup; nothing while there is none",
+        f"""
+SELECT extract(epoch FROM {NOW} - max(finished_at))::float8 FROM messor.backups
+ WHERE removed_at IS NULL HAVING max(finished_at) IS NOT NULL""",
+    ),
+    Figure(
         "messor_archive_bytes",
         "Bytes of all sealed archive segments",
         "SELECT coalesce(sum(bytes), 0)::float8 FROM messor.segments",
@@ -205,13 +220,3 @@ def _budgets(settings: Settings) -> Metric:
     for provider, budget in budgets_of(settings).items():
         family.add_metric([provider], float(budget))
     return family
-
-
-def budgets_of(settings: Settings) -> dict[str, Decimal]:
-    """Monthly budgets by the name their cost is booked under."""
-    given = {
-        "model": settings.ai_monthly_budget if settings.ai_url else None,
-        "crawl4ai": settings.crawl4ai_monthly_budget,
-        "firecrawl": settings.firecrawl_monthly_budget,
-    }
-    return {name: budget for name, budget in given.items() if budget is not None}

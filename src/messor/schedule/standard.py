@@ -22,6 +22,7 @@ from messor.insight.search_server import jobs as search_jobs
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.mail import outbox
+from messor.schedule.alerts import alerting
 from messor.schedule.daily import DAILY
 from messor.schedule.orchestrators import (
     Orchestrator,
@@ -72,6 +73,7 @@ def standard_registry(settings: Settings) -> Registry:
     known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known += [noticing(settings), ANALYTICS]
+    known.append(alerting(settings))
     if settings.archive_url:
         known.append(ARCHIVE)
     if settings.backup_to:

@@ -5,5 +5,5 @@ It fetches nothing itself: what the archive cannot answer becomes a task in its 
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "archived", "documents", "jobs", "pages", "refusals", "services", "site_map",
+    "archived", "documents", "jobs", "pages", "refusals", "services", "site_map", "visible",
 )  # fmt: skip

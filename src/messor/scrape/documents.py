@@ -86,7 +86,7 @@ class DocumentMaker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._archive = Archive.of(settings)
+        self.archive = Archive.of(settings)
         self._main: OrderedDict[int, str] = OrderedDict()
         self._held = 0
 
@@ -126,7 +126,7 @@ class DocumentMaker:
         page = made.page
         if page.segment is None or page.misfiled_at is not None:
             raise NotFoundError("the archive does not hold its bytes.")
-        body = read_body(self._archive, page.segment, page.segment_offset, page.segment_length)
+        body = read_body(self.archive, page.segment, page.segment_offset, page.segment_length)
         if format_of(page.content_type, body) is not None:
             raise NotFoundError("it is a document, not a web page.")
         text, _ = decode(body, page.content_type)

@@ -17,6 +17,7 @@ from messor.scrape.keeper import JobKeeper
 from messor.scrape.pages import Scraper, WantedPage, transact
 from messor.scrape.refusals import ScrapeRefusedError
 from messor.scrape.site_map import MappedPage, MapWish
+from messor.scrape.visible import VisiblePage, visible
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.web.urls import Url
@@ -67,6 +68,22 @@ class ScrapeServices:
                 return made, places[made[-1].page.snapshot_id], True
             made.append(document)
         return made, reached, more
+
+    async def pages_of(
+        self, caller: Caller, job: ScrapeJob, after: int, limit: int
+    ) -> tuple[list[SnapshotPage], int, bool]:
+        """Pages of a job from a place on that may leave, that place, and whether there are more."""
+        rows = await self.database.fetch(DOCUMENTS, job.id, after, limit + 1)
+        shown = rows[:limit]
+        pages = await archived.by_ids(self.database, [row["snapshot_id"] for row in shown])
+        passed = await release(
+            self.database, Purpose.AGENT, pages, lambda page: page.page_id, caller.uses
+        )
+        return passed, shown[-1]["place"] if shown else after, len(rows) > limit
+
+    async def visible(self, page: SnapshotPage) -> VisiblePage:
+        """What a visitor sees of a snapshot."""
+        return await visible(self.database, self.maker.archive, page)
 
     async def map(self, caller: Caller, url: Url, wish: MapWish) -> list[MappedPage]:
         """The known pages of a site; of one that is hardly known, its start page is read first."""

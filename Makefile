@@ -75,6 +75,7 @@ pywb: .venv-pywb/done
 # Pins with hashes, from pyproject.toml; no registry host is named.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra broker --extra s3 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-image.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
 	sed -i 's/^lxml\[html-clean\]/lxml[html_clean]/' requirements-bench.txt # pip compares extras as written

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 from statistics import mean
 from typing import Any
 
@@ -79,31 +77,18 @@ def measure() -> Section | None:
             for (slice_, row, _), text in zip(pages, texts, strict=True)
         )
         rows.extend(_figures(name, slice_, scored[slice_], timed) for slice_ in SLICES)
-        if misses is None:
-            rows.extend(_validated(slice_, len(scored[slice_])) for slice_ in SLICES)
         misses = misses or _misses(scored[SEEN])
     return Section(
         "Main content by page type (WCXB)",
         "F1 over the bags of lower-cased words of `main_text` and of the text that people marked,"
         " mean over pages; *with* and *without* are shares of the snippets that must and must not"
-        " be there; CPU from the HTML on. Messor's model has learnt from all of these pages: what it does"
-        " on others tell the rows *by site*, in which each page is read by a model that has not seen"
-        " its site.",
+        " be there; CPU from the HTML on.",
         Table(
             ("reader", "slice", "pages", "F1", *TYPES, "with", "without", "CPU ms / 100 KB"),
             tuple(rows),
         ),
         misses,
     )
-
-
-def _validated(slice_: str, pages: int) -> tuple[Cell, ...]:
-    """Return the scores of models that had not seen the page's site, as they were stored with the model."""
-    stored = json.loads(
-        (resources.files("messor.content") / "data" / "main_content.json").read_bytes()
-    )
-    found = stored["validated"][slice_]
-    return "messor, by site", slice_, pages, found["all"], *map(found.get, TYPES), None, None, None
 
 
 def _figures(name: str, slice_: str, scores: list[Score], timed: float) -> tuple[Cell, ...]:

@@ -357,6 +357,24 @@ class Settings(BaseSettings):
         description='Folders for standing exports by name, such as {"lake": "/srv/lake"}',
     )
 
+    clickhouse_url: SecretStr | None = Field(
+        default=None,
+        description="URL of ClickHouse for analytics, such as http://user:password@host:8123/messor; empty: DuckDB",
+    )
+    analytics_dir: Path | None = Field(
+        default=None,
+        description="Folder of the Parquet files of analytics; empty: analytics in the data folder",
+    )
+    query_seconds: float = Field(
+        default=30.0, gt=0, le=600, description="Maximum seconds of a query over analytics"
+    )
+    query_memory_mb: int = Field(
+        default=512, ge=64, description="Maximum memory of a query over analytics, in MB"
+    )
+    query_rows: int = Field(
+        default=10_000, ge=1, le=1_000_000, description="Maximum rows of a query over analytics"
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0: forever"
     )

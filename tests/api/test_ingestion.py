@@ -103,6 +103,15 @@ async def test_later_on_request_with_progress(reviewer: httpx.AsyncClient) -> No
     problem(await reviewer.get(f"/api/v1/ingestions/{'0' * 32}"), 404, "not_found")
 
 
+async def test_without_a_mode_it_is_standard(reviewer: httpx.AsyncClient) -> None:
+    answer = await reviewer.post(
+        INGEST, json={"url": SITE["url"]}, headers={"Prefer": "respond-async"}
+    )
+    assert answer.status_code == 202, answer.text
+    done = await finished(reviewer, answer.headers["location"])
+    assert done["evidence"]["nm_ingest"]["mode"] == done["mode"] == "standard"
+
+
 async def test_a_site_that_refuses_is_an_outcome_with_guidance(
     reviewer: httpx.AsyncClient, site: LittleWeb
 ) -> None:

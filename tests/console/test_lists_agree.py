@@ -77,7 +77,9 @@ PLACES = {
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
     "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
-    "changes": Place("/changes", "changes", "/changes", more=("wait",), most=MAX_BATCH),
+    "changes": Place("/changes", "changes", "/changes", more=("wait", "use"), most=MAX_BATCH),
+    "permissions": Place("/permissions", "rights permissions", "/rights/permissions"),
+    "held items": Place("/rights/held", "rights held", "/rights/held"),
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),
     "events": Place("/events", "events", "/audit", given=("with_audit",)),
@@ -136,7 +138,7 @@ def test_the_command_line_offers_what_the_listing_declares(name: str) -> None:
         *place.given,
         *place.owner,
     }
-    assert set(options) - {"as_json", "output", "follow"} == expected
+    assert set(options) - {"as_json", "output", "follow", "uses"} == expected
     order = options["order"]
     assert isinstance(order.type, click.Choice)
     assert (list(order.type.choices), order.default) == (

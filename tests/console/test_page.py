@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
 
 import pytest_asyncio
 
+from messor.archive.bodies import Arrival, Bodies
+from messor.archive.segments import SegmentWriter
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Visitor
@@ -112,3 +116,42 @@ async def test_crawl_again(admin: Visitor, database: Database, page_id: int) -> 
 async def test_pages_that_are_not_there(admin: Visitor) -> None:
     for path in ("/pages/1", "/pages/99999999999999999999999", "/pages/0/why", "/pages/x"):
         assert (await admin.get(path)).status == 404
+
+
+async def test_what_was_taken_and_left_out(
+    admin: Visitor, database: Database, page_id: int, tmp_path: Path
+) -> None:
+    body = (
+        "<nav><ul><li><a href=/>All lamps</a></li></ul></nav><article><h1>A lamp</h1>"
+        + "".join(f"<p>It burns for {n} hours on one filling of oil, &lt;b&gt;and no more.</p>" for n in range(9))
+        + "</article><script>alert(1)</script><footer><p>Our imprint</p></footer>"
+    ).encode()  # fmt: skip
+    snapshot = await seeding.add_snapshot(database, page_id, "A lamp", "A lamp")
+    unread = await admin.get(f"/pages/{page_id}/snapshots/{snapshot}?as=parts")
+    assert unread.status in (404, 503)  # its bytes are not in the archive
+    lease = await database.fetchval(
+        """INSERT INTO messor.worker_leases (name, expires_at)
+           VALUES ('w', messor.clock() + interval '1 h') RETURNING id"""
+    )
+    writer = SegmentWriter(
+        tmp_path / "archive", database, worker_id=lease, name="w", limit=10**9, software="Messor/1"
+    )
+    await writer.ready()
+    head = ((b"Content-Type", b"text/html"),)
+    url = "https://shop.example/lamp"
+    place = (
+        Bodies(writer).archive(Arrival(url, 200, "Any", head, body, sha256(body).digest())).place
+    )
+    await writer.seal()
+    await database.fetch(
+        """UPDATE messor.page_snapshots SET segment_id = $2, segment_offset = $3, segment_length = $4
+            WHERE id = $1""",
+        snapshot, place.segment_id, place.offset, place.length,
+    )  # fmt: skip
+    page = await admin.get(f"/pages/{page_id}/snapshots/{snapshot}?as=parts")
+    assert "<del>All lamps</del>" in page.text
+    assert "<del>Our imprint</del>" in page.text
+    assert "It burns for 3 hours" in page.said
+    assert "<del>It burns" not in page.text
+    assert "&lt;b&gt;and no more" in page.text
+    assert "alert(1)" not in page.text

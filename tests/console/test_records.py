@@ -135,6 +135,17 @@ async def test_the_domain_shows_its_records(reviewer: Visitor, shop: Harvest) ->
     assert "/domains/shop.example/records" in (await reviewer.get("/domains/shop.example")).text
 
 
+async def test_a_domain_shows_no_records_of_another(
+    reviewer: Visitor, shop: Harvest, database: Database
+) -> None:
+    other = await open_harvest(database, "other.example")
+    await other.see("/contact", contact_html("Another house", "hello@other.example"))
+    page = await reviewer.get("/domains/other.example/records")
+    assert "hello@other.example" in page.text
+    assert "shop.example/kettle" not in page.text
+    assert "Copper kettle" not in page.said
+
+
 async def test_empty_pages_teach(reviewer: Visitor, database: Database) -> None:
     await open_harvest(database)
     assert "messor extract --once" in (await reviewer.get("/records")).said

@@ -113,5 +113,20 @@ def test_one_line_of_hours_for_several_days_is_enough(
     assert one["hours"] == [{"opens": opens, "closes": closes}]
 
 
+def test_what_hours_do_not_say_is_not_stated() -> None:
+    page = view(
+        """<h1>Visit us</h1><p>Open Mon-Fri 8:30am-4:30pm, Weds until 7pm, closed Sundays and holidays.</p>
+        <ul><li>Mondays, Wednesdays & Fridays: 9:00 AM - 12:30 PM</li><li>Tuesday: closed</li>
+        <li>First Saturday of the month: 10-12</li><li>Second and fourth Thursday: 1pm - 3pm</li></ul>"""
+    )
+    stated = [(each["days"], each["hours"]) for each in found(opening_hours.find, page)]
+    weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+    assert stated == [
+        (weekdays, [{"opens": "08:30", "closes": "16:30"}]),
+        (weekdays[::2], [{"opens": "09:00", "closes": "12:30"}]),
+        (["tuesday"], []),
+    ]
+
+
 def test_hours_of_a_single_day_may_be_an_event() -> None:
     assert found(opening_hours.find, view("<h1>Open day</h1><p>Saturday 10am - 4pm</p>")) == []

@@ -199,14 +199,37 @@ async def test_a_price_that_changed_in_the_data_alone_is_followed_closely(
         body = f'<title>tea</title><script type="application/ld+json">{data}</script><p>Good tea.'
         return SimResponse(200, (("Content-Type", "text/html"),), body.encode())
 
-    async with LittleWeb(tmp_path, {"a.test": {"/": page("s", "/tea"), "/tea": product}}) as web:
+    rooms: dict[str, Room] = {"/": page("s", "/tea", "/cup"), "/tea": product, "/cup": product}
+    async with LittleWeb(tmp_path, {"a.test": rooms}) as web:
         await admit(database, "http://a.test/")
         await crawl(web.settings(), database)
+        await database.fetch(
+            """UPDATE messor.crawl_tasks t SET crawl_frequency = '2 days' FROM messor.pages p
+                WHERE p.id = t.page_id AND p.url = 'http://a.test/cup'"""
+        )
         price = 12
         async with Database(later(dsn, timedelta(days=2))) as future:
             await crawl(web.settings(), future)
-        found = (await tasks(database))["/tea"]
-        assert found["due_at"] - found["completed_at"] <= timedelta(hours=6, seconds=5)
+        found = await tasks(database)
+        tea, cup = found["/tea"], found["/cup"]
+        assert tea["due_at"] - tea["completed_at"] <= timedelta(hours=6, seconds=5)
+        assert cup["due_at"] - cup["completed_at"] == timedelta(days=2), "a frequency of its own"
+
+
+async def test_a_depth_that_is_lowered_holds_for_known_pages(
+    database: Database, dsn: str, tmp_path: Path
+) -> None:
+    rooms: dict[str, Room] = {f"/{n}": page(f"{n}", f"/{n + 1}") for n in range(1, 4)}
+    async with LittleWeb(tmp_path, {"a.test": {"/": page("home", "/1"), **rooms}}) as web:
+        await admit(database, "http://a.test/", max_crawl_depth=3)
+        await crawl(web.settings(), database)
+        assert {"/1", "/2", "/3"} <= set(web.paths("a.test"))
+        await database.fetch("UPDATE messor.domains SET max_crawl_depth = 1")
+        async with Database(later(dsn, timedelta(days=9))) as future:
+            await crawl(web.settings(), future)
+    asked = web.paths("a.test")
+    assert [asked.count(f"/{n}") for n in range(1, 4)] == [2, 1, 1]
+    assert "depth 2 exceeds the domain's limit of 1" in (await tasks(database))["/2"]["refusal"]
 
 
 async def test_a_page_is_due_when_its_sitemap_says_that_it_changed(

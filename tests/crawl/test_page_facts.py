@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from messor.parsers import pins
@@ -25,7 +26,14 @@ SELECT p.url, t.last_status, t.raw_hash, e.page_type, e.page_type_confidence, e.
 
 
 async def test_status_hash_type_and_metadata_of_a_page_are_kept(dsn: str, tmp_path: Path) -> None:
-    async with opened_bench(tmp_path, dsn, kettle=product()) as bench:
+    plain = product()
+    head = (
+        b'<meta name="description" content="A kettle made of copper by hand.">'
+        b'<meta name="author" content="Ada Lem"><link rel="canonical" href="/kettles/copper">'
+        b'<meta property="og:image" content="/kettle-wide.jpg"></head><body>'
+    )
+    body = plain.body.replace(b"</title>", b"</title>" + head)
+    async with opened_bench(tmp_path, dsn, kettle=replace(plain, body=body)) as bench:
         await bench.crawl()
         await bench.extract()
         found = {row["url"]: row for row in await bench.rows(READ)}
@@ -37,6 +45,11 @@ async def test_status_hash_type_and_metadata_of_a_page_are_kept(dsn: str, tmp_pa
     metadata = json.loads(kettle["metadata"])
     assert metadata["title"] == "Kettle"
     assert metadata["language"] == "en"
+    assert metadata["description"] == "A kettle made of copper by hand."
+    assert metadata["authors"] == ["Ada Lem"]
+    assert metadata["canonical"] == f"http://{SHOP}/kettles/copper"
+    assert metadata["image"] == f"http://{SHOP}/kettle-wide.jpg"
+    assert [heading["text"] for heading in metadata["headings"]] == ["Kettle"]
     assert found[f"http://{SHOP}/"]["page_type"] == "home"
 
 

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"": (), "-dev": ("dev",), "-bench": ("dev", "bench")}
+GROUPS = {"": (), "-image": (), "-dev": ("dev",), "-bench": ("dev", "bench")}
 # Requirements of pinned packages that are not installed here, from their metadata.
 FOREIGN = {"procrastinate": ("psycopg[pool]",)}
 

@@ -98,7 +98,7 @@ async def test_a_page_that_may_not_leave_is_left_out(
     await seed(database, pages=10)
     purposes = set()
 
-    async def refuse(_: Any, purpose: Purpose, pages: list[int], __: Any) -> list[int]:
+    async def refuse(_: Any, purpose: Purpose, pages: list[int], *__: Any) -> list[int]:
         purposes.add(purpose)
         return [page for page in pages if page != 4]
 

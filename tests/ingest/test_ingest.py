@@ -74,7 +74,7 @@ async def next_scene(
 ) -> AsyncIterator[Scene]:
     """The same site, later."""
     later_on = folder / "later"
-    later_on.mkdir()
+    later_on.mkdir(parents=True)
     async with LittleWeb(later_on, {"one.test": rooms}) as web:
         made = Scene(web, web.settings(), database)
         async with at_work(made.settings, database):
@@ -346,6 +346,13 @@ async def test_a_second_run_within_a_day_asks_for_no_page(
 async def test_the_cache_lasts_a_day(database: Database, dsn: str, tmp_path: Path) -> None:
     async with scene(database, tmp_path, shop(40)) as site:
         await site.ingest(Mode.LIGHT)
+    async with (
+        Database(later(dsn, timedelta(hours=23, minutes=55))) as evening,
+        next_scene(evening, tmp_path / "evening", shop(40)) as site,
+    ):
+        done = await site.ingest(Mode.LIGHT)
+        assert site.pages_asked == []
+        assert done.evidence["nm_ingest"]["cacheHits"] == 12
     async with (
         Database(later(dsn, timedelta(hours=24, minutes=1))) as tomorrow,
         next_scene(tomorrow, tmp_path, shop(40)) as site,

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+import asyncpg
+import msgspec
 import pytest
 
 from messor.errors import UsageError
@@ -125,6 +127,11 @@ async def test_a_failure_undoes_the_effects_and_is_tried_again(database: Databas
         (JobError("refused", category="blocked", retryable=False), "blocked", 1),
         (UsageError("no such unit"), "validation", 1),
         (ConnectionResetError("gone"), "network", 2),
+        (TimeoutError("no answer in time"), "network", 2),
+        (msgspec.DecodeError("the JSON ends early"), "parse", 1),
+        (msgspec.ValidationError("a number where a text belongs"), "validation", 1),
+        (asyncpg.DataError("a date out of range"), "validation", 1),
+        (asyncpg.TooManyConnectionsError("busy"), "storage", 2),
         (KeyError("bug"), "internal", 2),
     ],
 )

@@ -383,6 +383,7 @@ PROGRAMS: list[tuple[str, str, str]] = [
     ("land-foerderung.de", "Förderprogramm Kultur 2027 | Landesstiftung", "Anträge bis 31. März 2027, gefördert werden gemeinnützige Vorhaben."),
     ("ville-fondation.fr", "Appel à projets 2027 | Fondation de la Ville", "Déposez votre candidature avant la date limite du 1er mars 2027; soutien aux associations."),
     ("alder.org", "Small grants fund | Alder Foundation", "Charities may apply for up to £5,000; the deadline is 1 March 2027."),
+    ("lorimer.org", "Lorimer Prize for young scientists | Lorimer Trust", "The prize is awarded each June; nominations close on 1 March 2027. Reports are due a year after receiving the funds."),
     ("ardent.edu", "Early career award | Ardent University", "Applicants need a doctorate; awards are made each June and winners are announced in May."),
 ]  # fmt: skip
 OTHERS: list[tuple[str, str, str]] = [
@@ -392,12 +393,16 @@ OTHERS: list[tuple[str, str, str]] = [
     ("riverside.net", "Scientists have won research prize worth 1m", "The team was given the award for its work, the university announced on Monday."),
     ("alder.org", "Alder Foundation awards £2m in research grants", "The foundation announced today that twelve projects have won funding."),
     ("citytoday.com", "New arts grant announced by council", "The council has announced a new fund for arts groups, officials said on Monday."),
+    ("wxyz.com", "Nonprofit lands grant funding to expand youth services | WXYZ", "A local nonprofit is expanding its youth programs after landing a federal grant worth $1.2 million."),
+    ("springtown.net", "Library landed a grant for its reading rooms", "The library opens longer after receiving money from the arts fund."),
     ("dnevnik.bg", "Министърът обяви нова програма за стипендии | Дневник", "Правителството ще отпусне 5 млн. лв., съобщиха от министерството в понеделник."),
     ("plovdiv-novini.bg", "Училище спечели финансиране по национална програма", "Училището получи 50 000 лв., съобщиха вчера."),
     # A word is not a program.
     ("something.org", "Grants", ""),
     ("something.org", "Funding", "Grants"),
     ("something.org", "Стипендии", ""),
+    ("hartfoundation.org", "Grants", "Grants"),
+    ("hartfoundation.org", "Grants", ""),
     ("recepti.bg", "Рецепта за баница", "Лесна рецепта за домашна баница със сирене."),
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ from messor.store.database import Database
 from simweb.answers import SimResponse, plain, redirect
 from simweb.documents import HTML
 from tests.crawling import admit, crawl
+from tests.extraction.test_extract import SHOP, opened_bench, product
 from tests.faults.scenes import crawl_later
 from tests.little_web import LittleWeb, Room, page
 
@@ -66,6 +67,60 @@ async def test_each_fetch_and_page_is_shown_with_its_values(
     )
     assert read["last_content_hash"] == hashlib.sha256(markdown.encode()).hexdigest()
     assert (read["last_http_status"], read["type_conf"]) == (200, 0)
+
+
+async def test_each_task_is_shown_with_its_values(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with LittleWeb(tmp_path, {"one.test": {"/": page("home")}}) as web:
+        domain = await admit(database, HOME, delay=0.01, every_hours=6)
+        began = datetime.now(UTC)
+        await crawl(web.settings(), database)
+    (task,) = (await shown(database, "forager.crawl_tasks")).values()
+    (site,) = await database.fetch("SELECT * FROM forager.domains")
+    (kept,) = await database.fetch(
+        """SELECT s.*, g.name FROM messor.page_snapshots s
+             JOIN messor.segments g ON g.id = s.segment_id"""
+    )
+    assert (site["domain_name"], site["base_url"]) == (domain.domain, HOME)
+    assert (site["is_active"], site["crawl_delay_seconds"]) == (True, 1)
+    assert (task["domain_id"], task["id"]) == (site["id"], kept["page_id"])
+    assert (task["status"], task["priority"], task["retry_count"]) == ("completed", 5, 0)
+    assert task["url_hash"] == hashlib.sha256(HOME.encode()).hexdigest()
+    assert task["crawl_frequency"] == timedelta(hours=6)
+    assert task["next_crawl_at"] == task["completed_at"] + task["crawl_frequency"]
+    assert task["scheduled_at"] == task["next_crawl_at"]
+    assert began <= task["started_at"] <= task["completed_at"]
+    assert task["html_path"] == f"{kept['name']}@{kept['segment_offset']}"
+    await database.fetch("UPDATE messor.domains SET paused = true, active = false")
+    assert not await database.fetchval("SELECT is_active FROM forager.domains")
+
+
+async def test_a_product_and_its_images_are_shown_with_their_values(
+    dsn: str, database: Database, tmp_path: Path
+) -> None:
+    async with opened_bench(tmp_path, dsn, kettle=product()) as bench:
+        await bench.crawl()
+        await bench.extract()
+    (kettle,) = await database.fetch("SELECT * FROM forager.products")
+    task = await database.fetchval(
+        "SELECT id FROM forager.crawl_tasks WHERE url = $1", kettle["url"]
+    )
+    assert kettle["crawl_task_id"] == task
+    assert (kettle["product_name"], float(kettle["price"])) == ("Kettle", 19.9)
+    assert (kettle["currency"], kettle["availability"]) == ("EUR", "in_stock")
+    assert (kettle["sku"], kettle["brand"], kettle["rating"]) == ("K-100", None, None)
+    await database.fetch(
+        "UPDATE messor.product_images SET alt_text = 'A kettle', image_path = 'ab/cd.jpg'"
+    )
+    images = await database.fetch("SELECT * FROM forager.images ORDER BY position")
+    assert [
+        (row["product_id"], row["image_type"], row["position"], row["image_url"]) for row in images
+    ] == [
+        (kettle["id"], "primary", 0, f"http://{SHOP}/kettle.jpg"),
+        (kettle["id"], "gallery", 1, f"http://{SHOP}/kettle-2.jpg"),
+    ]
+    assert {(row["alt_text"], row["image_path"]) for row in images} == {("A kettle", "ab/cd.jpg")}
 
 
 async def test_a_page_that_is_gone_keeps_its_content_and_shows_its_status(

@@ -54,7 +54,7 @@ def test_content_signal(value: str, expected: dict[str, str]) -> None:
 
 
 def usage(text: str, url: str = URL) -> dict[str, str]:
-    found = RobotsUsage(text.encode(), "MessorBot").statements_of(url)
+    found = RobotsUsage.read(text.encode(), "MessorBot").statements_of(url)
     return {use.value: got.value for use in Use if (got := decide(found, use).answer) is not None}
 
 
@@ -81,12 +81,12 @@ def test_groups_of_robots_txt() -> None:
     assert usage(text) == {"ai-train": "no"}
     assert usage(text.replace("messorbot", "second")) == {"search": "no"}
     assert usage("Content-Usage: train-ai=n\nUser-agent: *\nDisallow:\n") == {"ai-train": "no"}
-    found = RobotsUsage(b"License: https://site.example/license.xml # terms\n", "MessorBot")
+    found = RobotsUsage.read(b"License: https://site.example/license.xml # terms\n", "MessorBot")
     assert found
     assert found.licences == ["https://site.example/license.xml # terms"]
-    statement = RobotsUsage(b"\n\nContent-Signal: search=no", "x").statements_of(URL)[0]
+    statement = RobotsUsage.read(b"\n\nContent-Signal: search=no", "x").statements_of(URL)[0]
     assert (statement.place, statement.text) == ("robots.txt, line 3", "search=no")
-    assert not RobotsUsage(b"User-agent: *\nDisallow: /", "MessorBot")
+    assert not RobotsUsage.read(b"User-agent: *\nDisallow: /", "MessorBot")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_nonsense_raises_nothing_and_permits_nothing(text: str) -> None:
     for found in (
         aipref.statements_of(text, "x"), content_signal.statements_of(text, "x"),
         [tdm.statement_of(text, "x")], rsl.statements_of(raw, URL, "x"),
-        RobotsUsage(raw, "MessorBot").statements_of(URL),
+        RobotsUsage.read(raw, "MessorBot").statements_of(URL),
     ):  # fmt: skip
         for one in found:
             assert one.answer is not Answer.YES or any(word in text for word in ("=y", "0", "yes"))

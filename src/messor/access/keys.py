@@ -35,15 +35,15 @@ MOST_DAYS = 366
 _SHAPE = re.compile(r"messor_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 
 COLUMNS = """k.id, k.member_id, m.email AS member, k.name, k.prefix, k.scopes, k.created_by,
-  k.created_at, k.expires_at, k.last_used_at, k.last_used_address, k.revoked_at, k.revoked_by,
+  k.created_at, k.expires_at, k.last_used_at, k.last_used_address, k.revoked_at, k.revoked_by, k.uses,
   m.disabled_at IS NULL AND k.revoked_at IS NULL AND k.expires_at > (SELECT messor.clock())
     AS is_good"""
 
 INSERT = f"""
 WITH k AS (
   INSERT INTO messor.api_keys (id, member_id, name, prefix, secret_hash, scopes, created_by,
-                               created_at, expires_at)
-  SELECT $1, $2, $3, $4, $5, $6, $7, now, now + $8::interval
+                               created_at, expires_at, uses)
+  SELECT $1, $2, $3, $4, $5, $6, $7, now, now + $8::interval, $9
     FROM (SELECT messor.clock() AS now) moment
   RETURNING *
 )
@@ -68,11 +68,12 @@ UPDATE messor.api_keys SET revoked_at = (SELECT messor.clock()), revoked_by = $2
 FOUND = """
 WITH found AS (
   SELECT k.id, k.member_id, k.secret_hash, k.scopes, k.last_used_at, k.expires_at, k.revoked_at,
-         m.name, m.role, m.disabled_at, k.expires_at <= (SELECT messor.clock()) AS is_over
+         m.name, m.role, m.disabled_at, k.uses, k.expires_at <= (SELECT messor.clock()) AS is_over
     FROM messor.api_keys k JOIN messor.members m ON m.id = k.member_id WHERE k.prefix = $1
 )"""
 HOLDER = """
-SELECT id, member_id, secret_hash, scopes, name, role, disabled_at, revoked_at, expires_at, is_over
+SELECT id, member_id, secret_hash, scopes, name, role, disabled_at, revoked_at, expires_at, is_over,
+       uses
   FROM found
 """
 # Its use is recorded at most once a minute, and only when the secret matches.
@@ -104,11 +105,12 @@ class ApiKey:
     last_used_address: str | None
     revoked_at: datetime | None
     revoked_by: str | None
+    uses: tuple[str, ...]  # what its holder declares to do with what it reads; empty: nothing
     is_good: bool  # not revoked, not expired, its member not disabled
 
     @classmethod
     def of(cls, row: asyncpg.Record) -> Self:
-        return cls(**{**row, "scopes": _known(row["scopes"])})
+        return cls(**{**row, "scopes": _known(row["scopes"]), "uses": tuple(row["uses"])})
 
 
 async def create(
@@ -119,6 +121,7 @@ async def create(
     scopes: Collection[Act],
     by: Principal,
     days: int = USUAL_DAYS,
+    uses: Collection[str] = (),
 ) -> tuple[ApiKey, Secret]:
     """Create a key for a member; the secret is the whole key, and cannot be shown again."""
     authorise_for(by, member.id)
@@ -138,10 +141,13 @@ async def create(
         given,
         by.actor,
         timedelta(days=days),
+        list(uses),
     )
     assert row is not None
     key = ApiKey.of(row)
-    await _record_event(connection, "key.created", by, key, scopes=given, days=days)
+    await _record_event(
+        connection, "key.created", by, key, scopes=given, days=days, uses=list(uses)
+    )
     return key, whole
 
 
@@ -179,7 +185,9 @@ async def recognise(source: Connection | Database, text: str, origin: Origin) ->
         )
     role = Role(row["role"])
     acts = key_acts_of(role).intersection(_known(row["scopes"]))
-    return Principal(row["member_id"], row["name"], role, acts, key_id=row["id"])
+    return Principal(
+        row["member_id"], row["name"], role, acts, key_id=row["id"], uses=tuple(row["uses"])
+    )
 
 
 async def listing(

@@ -119,6 +119,7 @@ class ApiKeyTable(Base):
     last_used_address: Mapped[str | None]
     revoked_at: Mapped[utc | None]
     revoked_by: Mapped[str | None]
+    uses: Mapped[list[str]] = column(default="'{}'")  # what its holder does with what it reads
 
 
 class LoginThrottleTable(Base):

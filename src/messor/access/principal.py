@@ -19,6 +19,7 @@ class Principal:
     acts: frozenset[Act]
     session_id: UUID | None = None
     key_id: UUID | None = None
+    uses: tuple[str, ...] = ()  # what a key declares to do with what it reads
     must_enrol: bool = False  # a second factor is required, but not set up yet
 
     @property

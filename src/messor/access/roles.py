@@ -23,6 +23,7 @@ class Act(StrEnum):
     DOMAINS_CONFIGURE = "domains.configure"  # the terms a domain is crawled on
     DOMAINS_IMPORT = "domains.import"  # import many domains as approved, and saved pages
     DATA_EXPORT = "data.export"  # files of whole lists
+    RIGHTS_PERMIT = "rights.permit"  # permissions on file, against what a site says to everybody
     DATA_ERASE = "data.erase"  # purge stored content; erasures
     CRAWL_CONTROL = "crawl.control"  # tasks and batches: create, pause, resume, stop, rerun
     INGEST_RUN = "ingest.run"
@@ -51,6 +52,7 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = MappingProxyType(
         Act.DOMAINS_CONFIGURE: _REVIEWERS,
         Act.DOMAINS_IMPORT: _ADMINS,
         Act.DATA_EXPORT: _ALL_BUT_VIEWERS,
+        Act.RIGHTS_PERMIT: _ADMINS,
         Act.DATA_ERASE: _ADMINS,
         Act.CRAWL_CONTROL: _REVIEWERS,
         Act.INGEST_RUN: _ALL_BUT_VIEWERS,

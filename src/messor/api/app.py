@@ -17,6 +17,7 @@ from messor.api.envelope import Envelope
 from messor.api.gate import GatedRoute, needs
 from messor.api.responses import MaskedResponse
 from messor.api.routes import (
+    analytics,
     candidates,
     changes,
     corrections,
@@ -39,6 +40,7 @@ from messor.api.routes import (
     records,
     relevance,
     retention,
+    rights,
     rules,
     scores,
     search,
@@ -74,11 +76,13 @@ ROUTERS = (
     model_calls.router,
     search.router,
     search_index.router,
+    analytics.router,
     events.router,
     exports.router,
     standing_exports.router,
     changes.router,
     corrections.router,
+    rights.router,
     rules.router,
     ingestion.router,
     jobs.router,

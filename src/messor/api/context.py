@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
+from messor.analytics.answers import Analytics
 from messor.core.fresh import Fresh
 from messor.core.logs import room_logger
 from messor.errors import MessorError
@@ -69,11 +70,13 @@ class ApiContext:
     job_figures: Fresh[list[JobFigures]] = field(init=False)
     vitals: Fresh[Vitals] = field(init=False)
     full_text: FullText = field(init=False)
+    analytics: Analytics = field(init=False)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.notifications = NotificationListener(self.database)
         self.full_text = FullText.of(self.settings, self.database)
+        self.analytics = Analytics.of(self.settings)
         self.streams = Streams(self.limits.streams, self.limits.streams_for_one)
         self.job_figures = Fresh(
             0.0, lambda: queries.stats(self.database), is_costly=queries.are_many
@@ -125,6 +128,10 @@ async def _full_text(request: Request) -> FullText:
     return context_of(request).full_text
 
 
+async def _analytics(request: Request) -> Analytics:
+    return context_of(request).analytics
+
+
 async def _principal(request: Request) -> Principal:
     principal: Principal = request.state.principal
     return principal
@@ -138,6 +145,7 @@ async def _connection(request: Request) -> Connection:
 
 ContextDep = Annotated[ApiContext, Depends(_context)]
 DatabaseDep = Annotated[Database, Depends(_database)]
+AnalyticsDep = Annotated[Analytics, Depends(_analytics)]
 FullTextDep = Annotated[FullText, Depends(_full_text)]
 PrincipalDep = Annotated[Principal, Depends(_principal)]
 TransactionDep = Annotated[Connection, Depends(_connection)]

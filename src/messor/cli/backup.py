@@ -162,7 +162,7 @@ def restore(
       MESSOR_DATABASE_URL=postgresql://… messor backup restore s3://bucket/backups --yes
     """
     settings, place, manifest = _chosen(where, name)
-    if settings.database_url is not None and not yes:
+    if settings.database_url and not yes:
         click.confirm(f"Restore {manifest.name} into the given database?", abort=True, err=True)
     done = run(put_back(settings, place, manifest, with_keys=not without_keys, progress=say))
     if as_json:

@@ -23,6 +23,7 @@ from messor.registry import notes
 from messor.registry.domains import Domain
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.notes import Note
+from messor.rights.uses import USE_NAMES
 from messor.settings import Settings
 from messor.store.database import Connection
 
@@ -46,9 +47,23 @@ def _decide(names: tuple[str, ...], act: Act, as_json: bool) -> None:
 @click.command()
 @click.argument("domains", nargs=-1, required=True)
 @click.option("--vertical", help="Vertical that their pages are judged for; default: as submitted.")
+@click.option(
+    "--use",
+    "uses",
+    multiple=True,
+    type=click.Choice(USE_NAMES),
+    help="What the content may be used for; repeatable. Default: as its vertical suggests.",
+)
 @click.option("--notify/--no-notify", default=True, help="Notify the submitters.")
 @json_option
-def approve(domains: tuple[str, ...], *, vertical: str | None, notify: bool, as_json: bool) -> None:
+def approve(
+    domains: tuple[str, ...],
+    *,
+    vertical: str | None,
+    uses: tuple[str, ...],
+    notify: bool,
+    as_json: bool,
+) -> None:
     """Approve domains for crawling.
 
     URLs that were waiting for the approval are crawled too.
@@ -57,9 +72,17 @@ def approve(domains: tuple[str, ...], *, vertical: str | None, notify: bool, as_
     Example:
       messor domains approve foodbank.org
       messor domains approve foodbank.org shelter.org --vertical community_resources
+      messor domains approve shop.example --use price-monitoring --use ai-input
     """
     told = Notices.of(Settings())
-    act = partial(decisions.approve, actor=LOCAL_ADMIN, vertical=vertical, notify=notify, told=told)
+    act = partial(
+        decisions.approve,
+        actor=LOCAL_ADMIN,
+        vertical=vertical,
+        uses=uses or None,
+        notify=notify,
+        told=told,
+    )
     _decide(domains, act, as_json)
 
 

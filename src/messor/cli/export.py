@@ -14,6 +14,7 @@ from messor.cli.listing import filter_options, filters_of, list_options, show_li
 from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.cli.standing_exports import standing
+from messor.core.plurals import counted
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.exports import queries, requests
@@ -22,6 +23,7 @@ from messor.exports.formats import FORMATS, format_by_suffix
 from messor.exports.nouns import NOUNS, Noun
 from messor.exports.queries import EXPORTS, Export
 from messor.exports.requests import NewExport
+from messor.rights.uses import USE_NAMES, parsed
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -70,6 +72,8 @@ _OPTIONS = (
     click.option("--bom", is_flag=True, help="Begin a CSV file with a byte order mark, for Excel."),
     click.option("--since", metavar="EXPORT|TIME",
                  help="Only what changed since an export or a time such as 2026-11-01 or 7d."),
+    click.option("--use", "uses", multiple=True, type=click.Choice(USE_NAMES),
+                 help="What it is for; repeatable. Default: what each domain is approved for."),
     click.option("--restart", is_flag=True, help="Do not continue an interrupted export."),
     click.option("--json", "as_json", is_flag=True, help="Print the finished export as JSON."),
 )  # fmt: skip
@@ -84,6 +88,11 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
     if as_json:
         print_json(done)
         return
+    if done.held:
+        say(
+            f"The rows of {counted(done.held, 'page')} were held back: sites or approvals do not allow"
+            f" this use. Why: messor rights held"
+        )
     say(
         f"{done.rows:,} rows were written to {done.target}. What changes from now on: "
         f"messor export {noun.name} --since {done.id} -o FILE"
@@ -94,7 +103,7 @@ def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
     target: Path = given.pop("target").absolute()
     _require_folder(target)
     format_, columns = given.pop("format_"), given.pop("columns")
-    bom, since = given.pop("bom"), given.pop("since")
+    bom, since, uses = given.pop("bom"), given.pop("since"), parsed(given.pop("uses"))
     audit = {"with_audit": True} if "with_audit" in noun.listing.filters.model_fields else {}
     filters = filters_of(noun.listing, {**given, **audit})
     return NewExport(
@@ -105,6 +114,7 @@ def _wanted(noun: Noun, given: dict[str, Any]) -> NewExport:
         bom,
         since,
         target,
+        uses=uses,
     )
 
 

@@ -16,6 +16,7 @@ from messor.access.secret import Secret
 from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
 from messor.cli.session import transact
 from messor.core.terminal import say
+from messor.rights.uses import USE_NAMES
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -57,13 +58,29 @@ def keys() -> None:
     type=click.IntRange(1, MOST_DAYS),
     help="Days until it expires.",
 )
+@click.option(
+    "--use",
+    "uses",
+    multiple=True,
+    type=click.Choice(USE_NAMES),
+    help="What its holder does with what it reads; repeatable.",
+)
 @json_option
-def create(name: str, member: str, scopes: tuple[str, ...], days: int, as_json: bool) -> None:
+def create(
+    name: str,
+    *,
+    member: str,
+    scopes: tuple[str, ...],
+    days: int,
+    uses: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Create a key for a member and print it once.
 
     \b
     Example:
       messor keys create "nightly report" --member ada@example.org
+      messor keys create agent --member ada@example.org --use ai-input
       messor keys create importer --member ada@example.org --scope read --scope domains.submit --days 7
     """
 
@@ -75,6 +92,7 @@ def create(name: str, member: str, scopes: tuple[str, ...], days: int, as_json: 
             name=name,
             scopes=[Act(scope) for scope in scopes],
             days=days,
+            uses=uses,
             by=LOCAL_ADMIN,
         )
 

@@ -31,6 +31,7 @@ from messor.errors import MessorError, UnavailableError
 from messor.settings import Settings, toml_file
 
 COMMANDS = {
+    "analytics": "messor.cli.analytics:analytics",
     "archive": "messor.cli.archive:archive",
     "backup": "messor.cli.backup:backup",
     "audit": "messor.cli.audit:audit",
@@ -59,6 +60,7 @@ COMMANDS = {
     "parsers": "messor.cli.parsers:parsers",
     "products": "messor.cli.records:products",
     "proxies": "messor.cli.proxies:proxies",
+    "query": "messor.cli.analytics:query",
     "records": "messor.cli.records:records",
     "relevance": "messor.cli.relevance:relevance",
     "replay": "messor.cli.extract:replay",

@@ -4,6 +4,7 @@ A test compares each with the first sentence of its command's own help.
 """
 
 SUMMARIES = {
+    "analytics": "Answer ready questions about prices, changes, coverage, cost and review.",
     "archive": "Show, tidy, move and verify the archive.",
     "backup": "Make backups, list, verify and restore them.",
     "audit": "Check from the logs that the crawler kept to its rules.",
@@ -33,11 +34,12 @@ SUMMARIES = {
     "parsers": "Show and select the parsers that extract records from pages.",
     "products": "Show extracted products.",
     "proxies": "Manage the proxies used for domains configured with --proxies pool.",
+    "query": "Answer one SELECT over the tables of analytics; `-` reads it from standard input.",
     "records": "Show extracted records.",
     "rehearse": "Rehearse shipped verticals (all by default) on simulated webs with known ground truth.",
     "relevance": "Review which pages are relevant to a vertical's topic, and train the classifier.",
     "replay": "Extract archived pages again, with the current parsers or a given version.",
-    "rights": "Show what a site says about search, AI input, AI training, text mining and archiving.",
+    "rights": "Show what a site says about use; what domains are approved for; permissions on file.",
     "schedule": "Show and change the schedule of automatic runs.",
     "scores": "Show scores, simulate other weights, and assign track levels.",
     "scout": "Search for new sites, and review the candidates found.",

@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from messor.access.login import LoginService
 from messor.access.passwords import Passwords
+from messor.analytics.answers import Analytics
 from messor.console import jinja
 from messor.console.call import ConsoleRequest
 from messor.console.context import ConsoleContext, ConsoleRates
@@ -25,6 +26,7 @@ from messor.console.live import LiveBoard
 from messor.console.screens import Screen
 from messor.console.views import (
     account,
+    analytics,
     audit_log,
     batches,
     candidates,
@@ -55,6 +57,7 @@ from messor.console.views import (
     records,
     relevance,
     review,
+    rights,
     schedule,
     scores,
     search,
@@ -87,6 +90,7 @@ SCREENS: tuple[Screen, ...] = (
     *oidc.SCREENS,
     *overview.SCREENS,
     *review.SCREENS,
+    *rights.SCREENS,
     *submit.SCREENS,
     *domains.SCREENS,
     *domain.SCREENS,
@@ -126,6 +130,7 @@ SCREENS: tuple[Screen, ...] = (
     *second_factor.SCREENS,
     *audit_log.SCREENS,
     *changes.SCREENS,
+    *analytics.SCREENS,
     *watches.SCREENS,
 )
 
@@ -151,6 +156,7 @@ def make_console(
         seal,
         VisibilityOverviews(database),
         FullText.of(settings, database),
+        Analytics.of(settings),
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())

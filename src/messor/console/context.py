@@ -14,6 +14,7 @@ from messor.access.login import LoginService
 from messor.access.origin import Origin
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
+from messor.analytics.answers import Analytics
 from messor.console.live import LiveBoard
 from messor.console.visibility_overview import VisibilityOverviews
 from messor.core.logs import room_logger
@@ -94,5 +95,6 @@ class ConsoleContext:
     seal: Seal  # encrypts stored secrets
     overviews: VisibilityOverviews
     full_text: FullText
+    analytics: Analytics
     identity_provider: IdentityProvider | None = None
     background: BackgroundTasks = field(default_factory=BackgroundTasks)

@@ -65,6 +65,12 @@ _BETWEEN = re.compile(
     rf"(?P<first>(?<!\w)(?:between|tussen|zwischen|entre)(?: the hours of)?\s{_TIME})"
     r"(?P<joint>\s(?:and|en|und|et|y|e)\s)(?=\d)"
 )
+# Days that are not those of every week.
+_NOT_WEEKLY = re.compile(
+    r"(?<!\w)(?:first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|every other|alternate|ersten?|zweiten?|dritten?|"
+    r"letzte[nr]?|premier|deuxieme|dernier|primer|segundo|ultimo)\s$"
+)
+_WRITTEN_TIME = re.compile(r"\d\s?(?:[ap]\.?m|uhr|h(?![a-z])|:\d)")
 _PARTED = re.compile(r"\d|[.!?]\s+\w{4,}|@")
 _MAX_GAP = 32
 _MAX_JOINT = 16
@@ -89,9 +95,14 @@ def read_days(text: str) -> list[str] | None:
         elif (first is None) != (last is None) and " " not in match[0]:
             return None  # from or to a day that is not recognised
     for match in _WORD.finditer(folded):
-        if match[0] in _INDEX and match[0] not in _IN_RANGES:
+        if match[0] in _INDEX and match[0] not in _IN_RANGES and _is_weekly(folded, match):
             found.add(_INDEX[match[0]])
     return [DAYS[number] for number in sorted(found)] or None
+
+
+def _is_weekly(folded: str, day: re.Match[str]) -> bool:
+    """Whether a day is that of every week, not the first Saturday of a month."""
+    return _NOT_WEEKLY.search(folded[max(day.start() - _MAX_JOINT, 0) : day.start()]) is None
 
 
 def _ends(match: re.Match[str]) -> tuple[int | None, int | None]:
@@ -116,7 +127,8 @@ def read_hours(text: str) -> list[dict[str, str]] | None:
         return spans
     if _OPEN_ALL.search(folded):
         return [{"opens": "00:00", "closes": "24:00"}]
-    return [] if _CLOSED.search(folded) else None
+    # Where a time is written, it is unknown what "closed" refers to.
+    return [] if _CLOSED.search(folded) and not _WRITTEN_TIME.search(folded) else None
 
 
 def _dashed(folded: str) -> str:
@@ -155,7 +167,10 @@ def _day_spans(folded: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]
     singles = [
         match.span()
         for match in _WORD.finditer(folded)
-        if len(match[0]) > 2 and match[0] in _INDEX and match[0] not in _IN_RANGES
+        if len(match[0]) > 2
+        and match[0] in _INDEX
+        and match[0] not in _IN_RANGES
+        and _is_weekly(folded, match)
     ]
     return ranges, [
         span for span in singles if not any(begin <= span[0] < end for begin, end in ranges)

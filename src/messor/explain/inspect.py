@@ -56,7 +56,7 @@ def inspect_rights(given: Given) -> Found:
     address, agent = _text(given, "url"), _optional(given, "user_agent") or DEFAULT_AGENT
     said: list[Statement] = []
     if (robots_txt := _optional(given, "robots_txt")) is not None:
-        said += RobotsUsage(robots_txt.encode(), agent).statements_of(address)
+        said += RobotsUsage.read(robots_txt.encode(), agent).statements_of(address)
     if (tdmrep := _optional(given, "tdmrep")) is not None:
         said += [one for one in [tdm.of_well_known(tdmrep.encode(), address)] if one is not None]
     if (licence := _optional(given, "rsl")) is not None:

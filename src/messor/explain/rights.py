@@ -6,24 +6,19 @@ Nothing is fetched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-import msgspec
 
 from messor.errors import NotFoundError, UsageError
 from messor.politeness import hosts
 from messor.politeness.robots import RobotsCache
 from messor.registry import domains as registry
+from messor.rights.page_terms import ROBOTS, stored_statements
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.web.suffixes import registrable_domain
 from messor.web.urls import Url, parse, url_hash
 from messor.web.usage.statement import Answer, Statement, Use, decide_all
-
-ROBOTS = "robots.txt"  # where places of statements in robots.txt begin
 
 SNAPSHOT = """
 SELECT s.id, s.crawled_at, s.signals::text AS signals
@@ -115,7 +110,7 @@ async def of_url(database: Database, settings: Settings, text: str) -> PageRight
     robots = await _robots_statements(database, settings, url)
     if row is None and robots is None:
         raise NotFoundError(f"Nothing of {url.authority} was read yet. Crawl it: messor {url.href}")
-    stored = _stored(row["signals"]) if row is not None else []
+    stored = stored_statements(row["signals"]) if row is not None and row["signals"] else []
     # Without a robots.txt in force, the one of the snapshot still tells.
     own = [one for one in stored if robots is None or not one.place.startswith(ROBOTS)]
     said = [*own, *(robots or ())]
@@ -146,19 +141,6 @@ async def _robots_statements(
         return None
     cache = RobotsCache(database, settings.agent_token)
     return (await cache.get({robots_id}))[robots_id].file.usage.statements_of(url.href)
-
-
-def _stored(signals: str | None) -> list[Statement]:
-    """Statements of a snapshot; earlier versions stored another form, which says nothing here."""
-    found: Any = msgspec.json.decode(signals) if signals else []
-    return list(_readable(found)) if isinstance(found, list) else []
-
-
-def _readable(found: Iterable[dict[str, str]]) -> Iterable[Statement]:
-    for one in found:
-        yield Statement(
-            Use(one["use"]), Answer(one["answer"]), one["standard"], one["place"], one["text"]
-        )
 
 
 def _line(statement: Statement | None) -> SaidLine | None:

@@ -17,6 +17,7 @@ from messor.exports import lines, warcs
 from messor.exports.columns import Column
 from messor.exports.nouns import Noun
 from messor.rights.release import Purpose, release
+from messor.rights.uses import ApprovedUse
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, Values, all_of
 
@@ -52,6 +53,7 @@ class Selection:
     since_tx: int | None = None  # only rows written from this transaction on
     since_at: datetime | None = None  # only rows changed since
     archive: ArchiveSource | None = None  # where the segments are, for WARC
+    uses: tuple[ApprovedUse, ...] = ()  # what it is for
 
     @property
     def window(self) -> int:
@@ -111,18 +113,21 @@ def widened(window: Window, rows: int) -> Window:
     return replace(window, span=SHORTEST if rows > WINDOW else span)
 
 
-async def copy_window(database: Database, wanted: Selection, window: Window, write: Write) -> int:
-    """Write the rows of a window; returns how many."""
+async def copy_window(
+    database: Database, wanted: Selection, window: Window, write: Write
+) -> tuple[int, int]:
+    """Write the rows of a window; returns how many, and of how many pages rows are held back."""
     archived: dict[int, str | None] = {}
     while True:
         async with database.transaction() as connection:
-            query = await _query(connection, wanted, window, archived)
+            refused = await _refused(connection, wanted, window)
+            query = _query(wanted, window, refused, archived)
             if wanted.shape == "warc":
                 rows = await query.snapshots(connection)
                 break
             missing = await query.texts_elsewhere(connection)
             if not missing:
-                return await query.copy(connection, write)
+                return await query.copy(connection, write), len(refused)
         # The archive is read when the transaction is over.
         read = await texts(database, missing)
         archived |= {one: read[one].markdown if one in read else None for one in missing}
@@ -133,17 +138,13 @@ async def copy_window(database: Database, wanted: Selection, window: Window, wri
         found = await warcs.records(wanted.archive, rows[start : start + warcs.BATCH])
         await write(b"".join(found))
         count += len(found)
-    return count
+    return count, len(refused)
 
 
-async def _query(
-    connection: Connection,
-    wanted: Selection,
-    window: Window,
-    archived: Mapping[int, str | None],
+def _query(
+    wanted: Selection, window: Window, refused: list[int], archived: Mapping[int, str | None]
 ) -> _Query:
     values = Values()
-    refused = await _refused(connection, wanted.noun, window)
     conditions = [
         _bounds(wanted.noun, window, values),
         wanted.noun.condition(wanted.filters, values),
@@ -155,15 +156,16 @@ async def _query(
     return _Query(wanted, all_of(conditions), values, archived)
 
 
-async def _refused(connection: Connection, noun: Noun, window: Window) -> list[int]:
+async def _refused(connection: Connection, wanted: Selection, window: Window) -> list[int]:
     """The pages of a window whose rows may not leave."""
+    noun = wanted.noun
     values = Values()
     bounds = _bounds(noun, window, values)
     pages: list[int] = []
     if noun.page is not None:
         sql = f"SELECT DISTINCT {noun.page} FROM {noun.table} WHERE {bounds} AND {noun.page} > 0"
         pages = [row[0] for row in await connection.fetch(sql, *values)]
-    allowed = set(await release(connection, Purpose.EXPORT, pages, lambda page: page))
+    allowed = set(await release(connection, Purpose.EXPORT, pages, lambda page: page, wanted.uses))
     return [page for page in pages if page not in allowed]
 
 

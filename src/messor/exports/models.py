@@ -83,3 +83,4 @@ class ExportTable(Base):
     standing_id: Mapped[UUID | None] = column(belongs_to("standing_exports.id", "SET NULL"))
     place: Mapped[str | None]  # where the finished file is delivered
     delivered_as: Mapped[str | None]  # its name there
+    held: Mapped[bigint] = column(default="0")  # pages whose rows may not leave

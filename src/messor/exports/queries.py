@@ -16,7 +16,7 @@ from messor.store.listing import Filters, Listing, Source, both_ways, where
 State = Literal["queued", "running", "done", "failed", "cancelled", "removed"]
 
 COLUMNS = """x.id, x.noun, x.format, x.filters::text AS filters, x.options::text AS options, x.since,
-  x.target, x.place, x.delivered_as, x.state, x.rows, x.file_bytes, encode(x.file_hash, 'hex') AS file_hash, x.error,
+  x.target, x.place, x.delivered_as, x.state, x.rows, x.held, x.file_bytes, encode(x.file_hash, 'hex') AS file_hash, x.error,
   x.requested_by, x.created_at, x.updated_at, x.finished_at"""
 GET = f"SELECT {COLUMNS} FROM messor.exports x WHERE x.id = $1 AND ($2::text IS NULL OR x.requested_by = $2)"
 
@@ -36,6 +36,7 @@ class Export:
     delivered_as: str | None  # its name there
     state: State
     rows: int
+    held: int  # pages whose rows may not leave; see the list of held items
     file_bytes: int | None
     file_hash: str | None  # SHA-256
     error: str | None
@@ -48,6 +49,11 @@ class Export:
     def of(cls, row: Mapping[str, Any]) -> Export:
         decoded = {name: msgspec.json.decode(row[name]) for name in ("filters", "options")}
         return cls(**{**row, **decoded})
+
+    @property
+    def uses(self) -> list[str]:
+        """What it was declared to be for."""
+        return list(self.options.get("uses", ()))
 
     @property
     def is_downloadable(self) -> bool:

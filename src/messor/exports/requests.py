@@ -27,6 +27,7 @@ from messor.exports.queries import COLUMNS, Export
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.events import Event, record
+from messor.rights.uses import ApprovedUse
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 from messor.store.listing import Filters, age_of, fault_of
@@ -94,6 +95,7 @@ class NewExport:
     target: Path | None = None
     standing_id: UUID | None = None  # made on a schedule
     place: str | None = None  # where it is delivered then
+    uses: tuple[ApprovedUse, ...] = ()  # what it is for; empty: what each domain is approved for
 
     def checked(self) -> tuple[Noun, Format, Filters]:
         """Noun, format and filters; raises a sentence about the first fault."""
@@ -115,6 +117,8 @@ class NewExport:
     @property
     def options(self) -> dict[str, Any]:
         given: dict[str, Any] = {"columns": list(self.columns)} if self.columns else {}
+        if self.uses:
+            given["uses"] = [use.value for use in self.uses]
         return {**given, "bom": True} if self.bom else given
 
 
@@ -172,6 +176,7 @@ def _job(export_id: UUID) -> NewJob:
 def described(export: Export) -> dict[str, Any]:
     """What an event says about an export."""
     found = {"export": str(export.id), "noun": export.noun, "format": export.format}
+    found |= {"uses": ",".join(export.uses)} if export.uses else {}
     return {**found, "filters": export.filters, "since": export.since, "rows": export.rows}
 
 

@@ -26,6 +26,7 @@ from messor.exports.queries import Export, get
 from messor.exports.requests import checked_filters, described, file_of, folder_of
 from messor.exports.spool import Spool, unwritable
 from messor.ledger.events import Event, record
+from messor.rights.uses import parsed
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -36,7 +37,7 @@ TAKE = """
 UPDATE messor.exports SET state = 'running', error = NULL, finished_at = NULL, updated_at = messor.clock()
  WHERE id = $1 AND state IN ('queued', 'running', 'failed')
 RETURNING noun, format, filters::text AS filters, options::text AS options, since_at,
-          after::text AS after, is_read, rows, spool_bytes, created_at,
+          after::text AS after, is_read, rows, spool_bytes, held, created_at,
           (SELECT CASE WHEN since_tx::text::bigint >= o.since
                        THEN since_tx::text::bigint - messor.commit_shift() END
              FROM messor.commit_order o) AS since_tx,
@@ -44,7 +45,7 @@ RETURNING noun, format, filters::text AS filters, options::text AS options, sinc
              FROM messor.commit_order o) AS position
 """
 CHECKPOINT = """
-UPDATE messor.exports SET after = $2, is_read = $3, rows = $4, spool_bytes = $5, updated_at = messor.clock()
+UPDATE messor.exports SET after = $2, is_read = $3, rows = $4, spool_bytes = $5, held = $6, updated_at = messor.clock()
  WHERE id = $1 AND state = 'running' RETURNING id
 """
 DONE = """
@@ -79,6 +80,7 @@ class Checkpoint:
     is_read: bool
     rows: int
     bytes: int
+    held: int = 0  # pages whose rows may not leave
 
 
 async def run(
@@ -118,7 +120,9 @@ async def _perform(
     made = format_of(row["format"])
     options = msgspec.json.decode(row["options"])
     after = msgspec.json.decode(row["after"]) if row["after"] else None
-    reached = Checkpoint(after and tuple(after), row["is_read"], row["rows"], row["spool_bytes"])
+    reached = Checkpoint(
+        after and tuple(after), row["is_read"], row["rows"], row["spool_bytes"], row["held"]
+    )
     draft = target.with_name(f"{target.name}.part")
     with Spool(draft, reached.bytes) as spool:
         if spool.is_lost:
@@ -134,17 +138,18 @@ async def _perform(
 
 def _selection(row: Mapping[str, Any], archive: ArchiveSource) -> Selection:
     noun, made = noun_of(row["noun"]), format_of(row["format"])
-    names = msgspec.json.decode(row["options"]).get("columns", ())
+    options = msgspec.json.decode(row["options"])
     return Selection(
         noun,
         checked_filters(noun, msgspec.json.decode(row["filters"])),
-        noun.chosen(tuple(names)),
+        noun.chosen(tuple(options.get("columns", ()))),
         made.shape,
         row["position"],
         row["created_at"],
         row["since_tx"],
         row["since_at"],
         archive,
+        parsed(options.get("uses", ())),
     )
 
 
@@ -160,7 +165,8 @@ async def _read(
     while window is not None:
         window = await next_window(database, wanted, window)
         if window is not None:
-            rows = await copy_window(database, wanted, window, spool.write)
+            rows, held = await copy_window(database, wanted, window, spool.write)
+            reached.held += held
             reached.after = None if window.up_to is None else tuple(window.up_to)
             reached.rows += rows
             window = widened(window, rows)
@@ -175,7 +181,7 @@ async def _read(
 async def _checkpoint(database: Database, export_id: UUID, reached: Checkpoint) -> None:
     after = None if reached.after is None else msgspec.json.encode(reached.after).decode()
     row = await database.fetchrow(
-        CHECKPOINT, export_id, after, reached.is_read, reached.rows, reached.bytes
+        CHECKPOINT, export_id, after, reached.is_read, reached.rows, reached.bytes, reached.held
     )
     if row is None:
         raise ConflictError("This export was cancelled.")

@@ -99,13 +99,17 @@ ENTRIES = Listing(
 async def _read(
     source: Source, wanted: ChangeFilter, order: str, after: Position | None, limit: int
 ) -> tuple[list[Change], Position | None]:
+    await _require_kept(source, after)
+    entries, reached = await ENTRIES.select(source, wanted, order, after, limit)
+    return await _changes(source, entries), reached
+
+
+async def _require_kept(source: Source, after: Position | None) -> None:
     if after is not None and after != START and not await _is_kept(source, after):
         raise CursorExpiredError(
             "The entries after this cursor are no longer kept; read the lists anew, then follow "
             "the feed without a cursor."
         )
-    entries, reached = await ENTRIES.select(source, wanted, order, after, limit)
-    return await _changes(source, entries), reached
 
 
 async def _changes(source: Source, entries: Sequence[Entry]) -> list[Change]:
@@ -175,7 +179,23 @@ async def read_after(
     found, reached = await _read(source, wanted, COMMITTED, after, limit)
     if reached is not None:
         return found, reached, True
-    return found, max(after or START, end, *(one.position for one in found[-1:]), key=_place), False
+    return found, _furthest(after or START, end, found), False
+
+
+async def read_entries(
+    source: Source, after: Position, limit: int
+) -> tuple[list[Entry], Position, bool]:
+    """The same without details, for readers that read the tables themselves."""
+    await _require_kept(source, after)
+    end = await newest(source)
+    found, reached = await ENTRIES.select(source, ChangeFilter(), COMMITTED, after, limit)
+    if reached is not None:
+        return found, reached, True
+    return found, _furthest(after, end, found), False
+
+
+def _furthest(after: Position, end: Position, found: Sequence[Change | Entry]) -> Position:
+    return max(after, end, *(one.position for one in found[-1:]), key=_place)
 
 
 def _place(at: Position) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "backfill", "block_policy", "decisions", "domain_terms", "domain_vertical", "erasure", "intake", "notices",
-    "preflight", "promotion", "purges", "rest", "retention", "retention_queries",
+    "backfill", "block_policy", "decisions", "domain_terms", "domain_uses",
+    "domain_vertical", "erasure", "intake", "notices",
+    "preflight", "promotion", "purges", "rest", "retention",
+    "retention_queries",
 )  # fmt: skip

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from messor.core.plurals import counted
 from messor.errors import ConflictError, MessorError
-from messor.governance import admission, domain_vertical, erasure, intake, notices, purges
+from messor.governance import (
+    admission,
+    domain_uses,
+    domain_vertical,
+    erasure,
+    intake,
+    notices,
+    purges,
+)
 from messor.governance.notices import OFF, Notices
 from messor.governance.purges import Holdings
 from messor.mail.outbox import Mail
@@ -68,17 +76,20 @@ async def approve(
     *,
     actor: str,
     vertical: str | None = None,
+    uses: Sequence[str] | None = None,
     notify: bool = True,
     told: Notices = OFF,
     seen: str | None = None,
 ) -> Decided:
     """Approve a domain: its start page and waiting URLs become due now; its submitters are told.
 
-    Without `vertical` it keeps that of its submission; an empty one clears it.
+    Without `vertical` it keeps that of its submission; an empty one clears it. Without `uses` it is
+    approved for those that its vertical suggests.
     """
     domain = await locked(connection, name, seen)
     if vertical is not None:
         domain = await domain_vertical.assign(connection, domain, vertical, actor=actor)
+    await domain_uses.settle(connection, domain, uses, actor=actor)
     await erasure.bar_erased(connection, domain)
     domain = await admission.approve(connection, domain, actor=actor)
     if domain.processing == "discovered":

@@ -82,6 +82,7 @@ _GROUPS: Mapping[str, _Group] = {
             "classified": "a domain's class changed",
             "class_decided": "a person decided a domain's class",
             "vertical_set": "a domain's vertical was set or cleared",
+            "uses_set": "the uses that a domain's content is approved for were set or cleared",
             "track_level_changed": "a domain's track level changed",
             "preflight_asked": "a pre-flight was requested",
             "preflight": "a pre-flight was completed",
@@ -95,6 +96,9 @@ _GROUPS: Mapping[str, _Group] = {
             "erased": "a domain was erased",
         },
         ("submitted", "approved", "rejected", "suspended", "review_asked"),
+    ),
+    "analytics": _Group(
+        {"queried": "somebody asked the tables of analytics in SQL"},
     ),
     "export": _Group(
         {
@@ -179,6 +183,12 @@ _GROUPS: Mapping[str, _Group] = {
             "rejected": "a compared parser version was rejected",
             "rolled_back": "a promoted parser version was rolled back",
             "failing": "a parser no longer finds what it used to",
+        }
+    ),
+    "permission": _Group(
+        {
+            "granted": "an admin put a permission to use a domain's content on file",
+            "revoked": "a permission to use a domain's content was revoked",
         }
     ),
     "person": _Group({"erased": "a person's data were erased"}, audience="admins"),

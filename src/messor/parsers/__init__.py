@@ -8,5 +8,5 @@ __all__ = ["BUILTIN", "GROUP", "Parser", "Parsers", "Selective"]
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "health", "output_check", "page_reading", "page_text", "pins", "registry", "repairs", "scaffold", "trials",
+    "health", "output_check", "page_parts", "page_reading", "page_text", "pins", "registry", "repairs", "scaffold", "trials",
 )  # fmt: skip

@@ -38,16 +38,7 @@ def text_of(body: bytes, content_type: str | None, *, is_confined: bool = False)
 
 
 def _convert_in_child(kind: DocumentFormat, body: bytes, content_type: str | None) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - this module, with a format and a content type
-            [sys.executable, "-m", _CHILD, kind, content_type or ""],
-            input=body,
-            capture_output=True,
-            timeout=_START_SECONDS + 2 * SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        done = None
+    done = run_confined(_CHILD, [kind, content_type or ""], body)
     if done is not None and done.returncode in (0, _UNREADABLE):
         said = done.stdout.decode()
         if done.returncode == 0:
@@ -58,12 +49,24 @@ def _convert_in_child(kind: DocumentFormat, body: bytes, content_type: str | Non
     )
 
 
-def main() -> int:
-    """Convert the document on standard input, confined."""
-    from messor.content.documents.convert import to_html  # noqa: PLC0415 - in the child alone
+def run_confined(
+    module: str, arguments: list[str], body: bytes
+) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a module that calls `confine` on a body; None if it did not end in time."""
+    try:
+        return subprocess.run(  # noqa: S603 - a module of this package
+            [sys.executable, "-m", module, *arguments],
+            input=body,
+            capture_output=True,
+            timeout=_START_SECONDS + 2 * SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
 
-    kind, content_type = DocumentFormat(sys.argv[1]), sys.argv[2] or None
-    body = sys.stdin.buffer.read()
+
+def confine() -> None:
+    """Give up files, network and everything beyond SECONDS and MEMORY, in a child."""
     sandbox.die_with_parent()
     sandbox.leave_network()
     for limit, most in (
@@ -73,6 +76,15 @@ def main() -> int:
     ):
         resource.setrlimit(limit, (most, most))
     sandbox.enter(readable=sandbox.python_folders())
+
+
+def main() -> int:
+    """Convert the document on standard input, confined."""
+    from messor.content.documents.convert import to_html  # noqa: PLC0415 - in the child alone
+
+    kind, content_type = DocumentFormat(sys.argv[1]), sys.argv[2] or None
+    body = sys.stdin.buffer.read()
+    confine()
     try:
         text, code = to_html(kind, body, content_type), 0
     except DocumentError as error:

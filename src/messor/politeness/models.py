@@ -91,6 +91,8 @@ class RobotsFileTable(Base):
     signals: Mapped[json | None]  # Content-Signal lines
     redirected_to: Mapped[str | None]
     scheme: Mapped[str | None] = column(check="scheme IN ('https', 'http')")
+    # The lines about use that count for us; NULL: read before they were kept.
+    usage_lines: Mapped[json | None]
 
 
 class RobotsRedirectTable(Base):

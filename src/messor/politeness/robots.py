@@ -29,19 +29,20 @@ STORE = """
 WITH given AS (
   SELECT g.* FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
                          $7::bytea[], $8::bytea[], $9::real[], $10::jsonb[], $11::text[],
-                         $12::bool[], $13::text[])
+                         $12::bool[], $13::text[], $14::jsonb[])
          AS g (host_id, token, verdict, reason, status_code, body, body_hash, crawl_delay, signals,
-               scheme, spoke_https, https_error)
+               scheme, spoke_https, https_error, usage_lines)
     JOIN messor.lanes l ON l.host_id = g.host_id AND l.token = g.token AND l.worker_id = $1
 ), old AS (
   SELECT g.host_id, g.scheme, r.id FROM given g JOIN messor.hosts h ON h.id = g.host_id
     JOIN messor.robots_files r ON r.verdict = g.verdict AND r.reason = g.reason
-     AND r.body_hash = g.body_hash
+     AND r.body_hash = g.body_hash AND r.usage_lines IS NOT NULL
      AND r.id = CASE WHEN h.scheme = g.scheme THEN h.robots_id ELSE h.other_robots_id END
 ), new AS (
   INSERT INTO messor.robots_files (host_id, verdict, reason, status_code, body, body_hash,
-                                   crawl_delay, signals, scheme)
-  SELECT host_id, verdict, reason, status_code, body, body_hash, crawl_delay, signals, scheme
+                                   crawl_delay, signals, scheme, usage_lines)
+  SELECT host_id, verdict, reason, status_code, body, body_hash, crawl_delay, signals, scheme,
+         usage_lines
     FROM given WHERE (host_id, scheme) NOT IN (SELECT host_id, scheme FROM old)
   RETURNING id, host_id, scheme
 ), settled AS (
@@ -84,7 +85,7 @@ SELECT id, verdict, reason, status_code, body, crawl_delay
 
 _encode = msgspec.json.Encoder().encode
 
-NOTHING_SAID = RobotsUsage(b"", "*")
+NOTHING_SAID = RobotsUsage(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class RobotsFile:
             delay = None if delay is None else min(delay, LONGEST_DELAY)
             # An error page in its place contains no rules; if it does, they apply.
             reason = "robots.txt is a web page" if rules.is_html else "robots.txt was read"
-            return cls("rules", reason, status, body, rules, delay, RobotsUsage(body, agent))
+            return cls("rules", reason, status, body, rules, delay, RobotsUsage.read(body, agent))
         # A 304 to an unconditional request is not a response either.
         if status is None or status >= 500 or status in (304, 429):
             what = f"answered {status}"
@@ -192,6 +193,7 @@ async def store(
         [each.scheme for each in newest],
         [each.spoke_https for each in newest],
         [each.https_error for each in newest],
+        [_encode(file.usage.lines).decode() for file in files],
     )
     found = {(row["id"], scheme): row[f"{scheme}_id"] for row in rows for scheme in SCHEMES}
     return {key: robots_id for key, robots_id in found.items() if robots_id is not None}
@@ -226,7 +228,7 @@ class RobotsCache:
                     row["body"],
                     rules,
                     row["crawl_delay"],
-                    RobotsUsage(row["body"], self._agent),
+                    RobotsUsage.read(row["body"], self._agent),
                 )
                 found[row["id"]] = self.put(row["id"], file)
         return found

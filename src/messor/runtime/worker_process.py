@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from messor.analytics import jobs as analytics_jobs
 from messor.core.metrics import Metrics
 from messor.core.terminal import say
 from messor.crawl.worker import Worker
@@ -69,6 +70,7 @@ def register_search_server(handlers: Handlers, settings: Settings, database: Dat
 
 
 ROOMS: tuple[Register, ...] = (
+    analytics_jobs.register,
     archive_job.register,
     audit_job.register,
     backup_job.register,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from messor.analytics import jobs as analytics_jobs
 from messor.fetch import rollups
 from messor.frontier import images
 from messor.governance import (
@@ -81,7 +82,7 @@ def standard_registry(settings: Settings) -> Registry:
         RETENTION,
     ]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
-    known.append(noticing(settings))
+    known += [noticing(settings), ANALYTICS]
     if settings.archive_url:
         known.append(ARCHIVE)
     if settings.backup_to:
@@ -247,6 +248,12 @@ async def _send_to_search_server(connection: Connection, _: RunPosition) -> Step
     return StepResult({"sendings_asked_for": await search_jobs.ask_to_send(connection)})
 
 
+async def _ask_for_analytics(connection: Connection, _: RunPosition) -> StepResult:
+    """A job, because the first run copies everything."""
+    new = await analytics_jobs.ask(connection)
+    return StepResult({"analytics_jobs": int(new is not None)})
+
+
 def noticing(settings: Settings) -> Orchestrator:
     """The orchestrator that writes to submitters, with the mail server of the settings."""
     told = Notices.of(settings)
@@ -335,6 +342,12 @@ SEARCH = Orchestrator(
     "sends what is new in the search index to the search server",
     "* * * * *",
     _send_to_search_server,
+)
+ANALYTICS = Orchestrator(
+    "O-Analytics",
+    "brings the tables of analytics up to date from the change feed, by a job",
+    "35 * * * *",
+    _ask_for_analytics,
 )
 ROLLUP = Orchestrator(
     "O-Rollup", "counts requests by minute and by day, for charts", "* * * * *", _roll_up

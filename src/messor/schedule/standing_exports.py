@@ -23,6 +23,7 @@ from messor.exports.requests import NewExport
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.ledger.events import Event, record
+from messor.rights.uses import ApprovedUse, parsed
 from messor.schedule import cron
 from messor.schedule.orchestrators import Orchestrator, in_turn, repeated
 from messor.schedule.standing_queries import StandingExport, get
@@ -69,10 +70,13 @@ class NewStandingExport:
     columns: Sequence[str] = ()
     bom: bool = False
     is_incremental: bool = False
+    uses: tuple[ApprovedUse, ...] = ()
 
     @property
     def export(self) -> NewExport:
-        return NewExport(self.noun, self.format, self.filters, self.columns, self.bom)
+        return NewExport(
+            self.noun, self.format, self.filters, self.columns, self.bom, uses=self.uses
+        )
 
 
 async def add(
@@ -157,6 +161,7 @@ async def _begin(connection: Connection, found: StandingExport, last: UUID | Non
         since,
         standing_id=found.id,
         place=found.place,
+        uses=parsed(found.options.get("uses", ())),
     )
     # Whether it may hold the audit log was decided when it was made.
     await requests.begin(connection, wanted, actor=found.created_by, may_audit=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from messor.content.kinds import KINDS
+from messor.rights.uses import ApprovedUse
 
 RECORD_KINDS = tuple(sorted(kind.name for kind in KINDS.values() if not kind.is_part))
 DOMAIN_CLASSES = (
@@ -142,6 +143,8 @@ class Vertical(_Part):
     judges: dict[Literal[JUDGES], Weight]  # type: ignore[valid-type] # a literal of a tuple
     relevance: Relevance
     scoring: Scoring
+    # What its domains are approved for, unless a reviewer names something else.
+    uses: tuple[ApprovedUse, ...] = ()
     # Domain classes that count for visibility: those the vertical is about, and unknown.
     counted_classes: Annotated[tuple[Literal[DOMAIN_CLASSES], ...], Field(min_length=1)] = (  # type: ignore[valid-type] # a literal of a tuple
         "business",

@@ -15,6 +15,7 @@ from messor.insight.relevance.guess import VerticalGuess
 from messor.registry.domains import SUBMITTED_DELAYS
 from messor.registry.life import NO_FUNDS_YEARS
 from messor.registry.terms import RANGES
+from messor.rights.uses import ApprovedUse
 
 Vertical = Annotated[str, text(63)]
 
@@ -44,6 +45,9 @@ class Approve(In):
     act: Literal["approve"]
     vertical: Vertical | None = Field(
         None, description="Vertical that its pages are judged for; null: as submitted, empty: none"
+    )
+    uses: list[ApprovedUse] | None = Field(
+        None, description="What its content may be used for; null: as its vertical suggests"
     )
     notify: bool = Field(True, description="Notify the submitters")
 

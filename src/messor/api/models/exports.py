@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from messor.exports.formats import FORMATS
 from messor.exports.nouns import NOUNS
+from messor.rights.uses import ApprovedUse
 
 ColumnName = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$")]
 
@@ -28,6 +29,12 @@ class ExportBody(BaseModel):
         default_factory=list, max_length=100, description="Columns in their order; empty: all"
     )
     bom: bool = Field(default=False, description="Begin a CSV file with a byte order mark")
+    uses: list[ApprovedUse] = Field(
+        default_factory=list,
+        max_length=20,
+        description="What it is for; empty: the uses of your key, else those that each domain is"
+        " approved for",
+    )
 
 
 class ExportIn(ExportBody):

@@ -13,6 +13,7 @@ from messor.access.members import Member
 from messor.access.roles import Act, Role
 from messor.access.sessions import LoginSession
 from messor.api.models.base import In, Out, text
+from messor.rights.uses import ApprovedUse
 
 
 class MembersOut(Out):
@@ -51,6 +52,9 @@ class KeyIn(In):
     name: Annotated[str, text(100, 1)]
     scopes: list[Act] = Field(min_length=1, max_length=50)
     days: int = Field(USUAL_DAYS, ge=1, le=MOST_DAYS)
+    uses: list[ApprovedUse] = Field(
+        [], max_length=20, description="What its holder does with what it reads"
+    )
     member_id: UUID | None = Field(None, description="Another member's id, for admins")
 
 

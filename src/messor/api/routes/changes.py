@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from messor.access.roles import Act
 from messor.api.context import ApiContext, ContextDep, DatabaseDep, PrincipalDep
+from messor.api.declared_uses import DeclaredUses
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import Cursor, ListRequest, list_request
 from messor.api.streams import (
@@ -39,6 +40,7 @@ from messor.feed.queries import (
     read_feed,
 )
 from messor.rights.release import Purpose, release
+from messor.rights.uses import ApprovedUse
 from messor.store.database import Database
 from messor.store.listing import DomainText, Position
 
@@ -69,6 +71,7 @@ async def list_changes(
     context: ContextDep,
     principal: PrincipalDep,
     asked: Annotated[Asked, list_request(CHANGES, most=MAX_BATCH)],
+    uses: DeclaredUses,
     wait: Wait = 0,
 ) -> Response:
     """List what changed in commit order: each entry has a stable id, before, after and evidence.
@@ -81,13 +84,13 @@ async def list_changes(
     database = context.database
     if asked.order != COMMITTED:
         listed = await asked.read(database)
-        return _response(await _released(database, FeedPage(listed.items, listed.next, None)))
+        return _response(await _released(database, FeedPage(listed.items, listed.next, None), uses))
     page = await read_feed(database, asked.filters, cursor=asked.cursor, limit=asked.limit)
     if wait and not page.items:
         context.streams.require_room(caller_of(principal))
         with context.streams.holding(caller_of(principal)):
             page = await _wait(context, asked, page, wait)
-    return _response(await _released(database, page))
+    return _response(await _released(database, page, uses))
 
 
 async def _wait(context: ApiContext, asked: Asked, page: FeedPage, seconds: int) -> FeedPage:
@@ -102,8 +105,8 @@ async def _wait(context: ApiContext, asked: Asked, page: FeedPage, seconds: int)
     return page
 
 
-async def _released(database: Database, page: FeedPage) -> FeedPage:
-    items = await release(database, Purpose.FEED, page.items, attrgetter("page_id"))
+async def _released(database: Database, page: FeedPage, uses: tuple[ApprovedUse, ...]) -> FeedPage:
+    items = await release(database, Purpose.FEED, page.items, attrgetter("page_id"), uses)
     return FeedPage(items, page.next, page.cursor)
 
 
@@ -124,6 +127,7 @@ class ChunksOut(BaseModel):
 @needs(Act.READ)
 async def list_chunks(
     database: DatabaseDep,
+    uses: DeclaredUses,
     domain: Annotated[DomainText | None, Query(description="Domain")] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGES, description="Maximum pages per response")] = 50,
@@ -134,7 +138,7 @@ async def list_chunks(
     that `is_gone`. A chunk whose hash you know has not changed.
     """
     page = await read_chunks(database, domain=domain, cursor=cursor, limit=limit)
-    items = await release(database, Purpose.FEED, page.items, attrgetter("page_id"))
+    items = await release(database, Purpose.FEED, page.items, attrgetter("page_id"), uses)
     return _response(ChunkPage(items, page.next, page.cursor))
 
 
@@ -148,6 +152,7 @@ async def stream_changes(
     request: Request,
     context: ContextDep,
     principal: PrincipalDep,
+    uses: DeclaredUses,
     *,
     kinds: Annotated[
         str | None,
@@ -160,7 +165,7 @@ async def stream_changes(
 ) -> StreamingResponse:
     """Stream changes as they are committed, from now or from Last-Event-ID."""
     at = position_in(last_event_id) or await newest(context.database)
-    follower = ChangeFollower(context.database, ChangeFilter(kinds=kinds), at)
+    follower = ChangeFollower(context.database, ChangeFilter(kinds=kinds), at, uses)
     return stream(request, context, principal, follower)
 
 
@@ -171,11 +176,14 @@ class ChangeFollower:
     database: Database
     wanted: ChangeFilter
     at: Position
+    uses: tuple[ApprovedUse, ...]
 
     async def read(self) -> Batch:
         found, reached, has_more = await read_after(self.database, self.wanted, self.at, STREAMED)
         has_moved, self.at = bool(found), reached
-        leaving = await release(self.database, Purpose.FEED, found, attrgetter("page_id"))
+        leaving = await release(
+            self.database, Purpose.FEED, found, attrgetter("page_id"), self.uses
+        )
         return Batch([_frame(change) for change in leaving], has_moved, has_more)
 
 

@@ -11,6 +11,7 @@ from starlette.responses import FileResponse
 from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.context import ContextDep, DatabaseDep, PrincipalDep, TransactionDep
+from messor.api.declared_uses import declared
 from messor.api.gate import GatedRoute, needs
 from messor.api.listing import ListRequest, list_request
 from messor.api.models.exports import ExportIn
@@ -47,8 +48,9 @@ async def start_export(
 ) -> Export:
     """Start an export; a worker makes the file. Poll it until its state is done."""
     wanted = NewExport(
-        given.noun, given.format, given.filters, tuple(given.columns), given.bom, given.since
-    )
+        given.noun, given.format, given.filters, tuple(given.columns), given.bom, given.since,
+        uses=declared(principal, given.uses),
+    )  # fmt: skip
     made = await requests.begin(
         connection, wanted, actor=principal.actor, may_audit=principal.may(Act.AUDIT_READ)
     )

@@ -180,6 +180,7 @@ async def create_key(
         name=given.name,
         scopes=given.scopes,
         days=given.days,
+        uses=given.uses,
         by=principal,
     )
     response.headers["Location"] = f"/api/v1/keys/{key.id}"

@@ -30,6 +30,7 @@ async def _approve(connection: Connection, call: ConsoleRequest, name: str) -> s
         name,
         actor=call.actor,
         vertical=vertical,
+        uses=call.form.every("use") or None,
         notify=_notify(call),
         told=Notices.of(call.context.settings),
         seen=_seen(call),

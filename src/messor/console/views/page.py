@@ -10,8 +10,9 @@ from typing import Any
 from starlette.responses import Response
 
 from messor.access.roles import Act
-from messor.archive import queries
+from messor.archive import queries, snapshot_content
 from messor.archive.queries import SNAPSHOTS, KeptSnapshot, SnapshotFilter
+from messor.archive.storage import Archive
 from messor.console import differences, markdown
 from messor.console.addresses import within
 from messor.console.call import ConsoleRequest
@@ -23,6 +24,7 @@ from messor.frontier import control
 from messor.frontier.control import Scope
 from messor.ops import page_story
 from messor.ops.page_story import LARGEST, PageFacts
+from messor.parsers.page_parts import ContentParts, parts_of
 
 MAX_SHOWN = 100_000  # characters of a snapshot rendered
 MAX_COMPARED = 300_000
@@ -41,14 +43,20 @@ async def show(call: ConsoleRequest) -> Response:
 
 
 async def show_snapshot(call: ConsoleRequest) -> Response:
-    """A snapshot's Markdown, rendered, or raw with `as=text`."""
+    """A snapshot's Markdown, rendered, raw with `as=text`, or `as=parts`: within what was left out."""
     database, found = call.context.database, await _found(call)
     chosen = await queries.snapshot(database, min(call.number("snapshot_id"), LARGEST))
     if chosen.page_id != found.id:
         raise NotFoundError("This page has no such snapshot.")
     text = await page_story.text(database, found.id, chosen.id, MAX_SHOWN)
-    is_text = call.query("as") == "text"
-    reading = "" if is_text else await asyncio.to_thread(markdown.render, text.markdown, found.url)
+    shown = call.query("as")
+    is_text = shown == "text"
+    parts = await _parts(call, found, chosen) if shown == "parts" else None
+    reading = (
+        ""
+        if is_text or parts
+        else await asyncio.to_thread(markdown.render, text.markdown, found.url)
+    )
     return await call.page(
         "page/snapshot.html",
         page=found,
@@ -57,7 +65,16 @@ async def show_snapshot(call: ConsoleRequest) -> Response:
         text=text,
         reading=reading,
         is_text=is_text,
+        parts=parts,
     )
+
+
+async def _parts(call: ConsoleRequest, found: PageFacts, chosen: KeptSnapshot) -> ContentParts:
+    """What of the archived page was taken as its content."""
+    place = await snapshot_content.record_place(call.context.database, chosen.id)
+    folder = Archive.of(call.context.settings)
+    body = await asyncio.to_thread(snapshot_content.read_body, folder, *place)
+    return await asyncio.to_thread(parts_of, body, chosen.content_type, found.url)
 
 
 async def show_difference(call: ConsoleRequest) -> Response:

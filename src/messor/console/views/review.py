@@ -15,11 +15,12 @@ from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import UsageError
-from messor.governance import decisions, domain_vertical
+from messor.governance import decisions, domain_uses, domain_vertical
 from messor.governance.notices import Notices
 from messor.registry import review as reviews
 from messor.registry.review import Dossier
 from messor.registry.review_queries import WAITING, WaitingDomain
+from messor.rights.uses import MEANINGS
 
 MAX_AT_ONCE = 200
 LABELS = {"submitter_type": labels.SUBMITTERS}
@@ -50,6 +51,8 @@ async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -
     async with call.context.database.connection() as connection:
         dossier = await reviews.dossier(connection, name)
         choice = await domain_vertical.choice(connection, dossier.submissions, dossier.preflight)
+        guess = choice.guess.vertical if choice.guess else None
+        suggested = await domain_uses.suggested_for(connection, dossier.domain.vertical or guess)
     actors = {row.submitted_by for row in rows} | _actors(dossier)
     following = _following([row.domain for row in rows], name) or call.query("then")
     return {
@@ -58,6 +61,8 @@ async def _dossier(call: ConsoleRequest, name: str, rows: list[WaitingDomain]) -
         "back": _place(call, following),
         "verticals": choice.titles,
         "guess": choice.guess,
+        "suggested_uses": suggested,
+        "use_meanings": MEANINGS,
     }
 
 

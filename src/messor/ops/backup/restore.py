@@ -107,7 +107,7 @@ def _write_key(path: Path, key: bytes) -> None:
 
 def _require_empty_folder(settings: Settings) -> None:
     data = settings.data_dir / "postgres" / "data"
-    if settings.database_url is None and data.exists():
+    if not settings.database_url and data.exists():
         raise UsageError(
             f"{settings.data_dir} already has a database. Restore into an empty folder: set "
             "MESSOR_DATA_DIR, or move the old one away."

@@ -44,6 +44,11 @@ def is_bare(snippet: str) -> bool:
     return not snippet or (len(snippet.split()) < 7 and _STREET.match(snippet) is not None)
 
 
+def says_little(title: Title, snippet: str) -> bool:
+    """Whether a single word is all that a result is about."""
+    return title.is_one_word and len(snippet.split()) < FEW_WORDS
+
+
 def _quoted(words: list[str], most: int = 4) -> str:
     return ", ".join(repr(word) for word in words[:most])
 
@@ -80,15 +85,15 @@ class KeywordJudge:
         bystander = self._bystanders.detect(title, result.snippet, result.domain.partition(".")[0])
         named = bool(self._organisations.found_in(title.name_alone))
         is_bystander = bystander.is_one(named_as_wanted=named)
-        says_little = title.is_one_word and len(result.snippet.split()) < FEW_WORDS
-        halvings = len(against) + is_bystander + says_little
+        is_scant = says_little(title, result.snippet)
+        halvings = len(against) + is_bystander + is_scant
         score = min(sum(best.values()) / ENOUGH, 1.0) * 0.5**halvings
         message = f"mentions {_quoted(list(best))}" if best else "mentions nothing of the topic"
         if against:
             message += f"; {_quoted(against)} count against it"
         if is_bystander:
             message += "; apparently about others"
-        if says_little:
+        if is_scant:
             message += "; one word as title says little"
         return Opinion(score, message)
 
@@ -170,7 +175,9 @@ class OrganisationTypeJudge:
         if bystander.is_one(named_as_wanted=bool(named and not title.is_whole)):
             return Opinion(0.0, f"it {bystander.kind}: {_quoted(list(bystander.words))}")
         if named:
-            return Opinion(1.0, f"its name says {_quoted(named)}")
+            is_scant = says_little(title, result.snippet)
+            scant = ", and one word is all it says" if is_scant else ""
+            return Opinion(0.5 if is_scant else 1.0, f"its name says {_quoted(named)}{scant}")
         other = self._others.found_in(label)
         if not title.is_whole:
             other = self._others.found_in(title.organisation) or other

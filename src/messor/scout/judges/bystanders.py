@@ -59,7 +59,8 @@ SAYINGS: Mapping[str, str] = {
     "reviewed, review, съобщи, съобщиха, заяви, заявиха, според, каза, обяви, обявиха, вестник, репортер",
     # The recipient's story, told afterwards: a program speaks of those who may apply.
     "reports what was given": "wins, has won, have won, won a, was awarded, were awarded, has been awarded, have been awarded, "
-    "receives, has received, have received, was given, secures, has secured, thanks to a grant, announced today, "
+    "receives, has received, have received, was given, secures, has secured, thanks to a grant, lands a, landed a, "
+    "landing a, after landing, after winning, after receiving, announced today, "
     "announced yesterday, announced on, announced that, has announced, have announced, it was announced, announced by, "
     "officials said, said the, he said, she said, said on, said in a statement, told reporters, on monday, on tuesday, "
     "on wednesday, on thursday, on friday, yesterday, celebrates, "

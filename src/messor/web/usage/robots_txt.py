@@ -8,6 +8,7 @@ match counts, and where several are equally long, all of them do.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from messor.web.robots_rules import Pattern, normalise, robots_path
@@ -16,6 +17,7 @@ from messor.web.usage.statement import Answer, Statement
 
 _SPEAKS = re.compile(rb"content-(usage|signal)|license", re.IGNORECASE)
 _KEYS = frozenset(("content-usage", "content-signal"))
+LICENCE = "license"
 
 
 class UsageLine(NamedTuple):
@@ -33,10 +35,11 @@ class UsageLine(NamedTuple):
 class RobotsUsage:
     """The lines of a robots.txt that count for us."""
 
-    __slots__ = ("_rules", "_signals", "licences")
+    __slots__ = ("_rules", "_signals", "licences", "lines")
 
-    def __init__(self, body: bytes, agent: str) -> None:
-        lines, self.licences = _lines_of(body, agent)
+    def __init__(self, lines: Sequence[UsageLine]) -> None:
+        self.lines = lines
+        self.licences = [line.value for line in lines if line.key == LICENCE]
         self._signals = [
             one
             for line in lines
@@ -45,6 +48,11 @@ class RobotsUsage:
         ]
         self._rules = [_rule(line) for line in lines if line.key == "content-usage"]
 
+    @classmethod
+    def read(cls, body: bytes, agent: str) -> RobotsUsage:
+        """Those of a file that count for an agent."""
+        return cls(_lines_of(body, agent))
+
     @property
     def signals(self) -> dict[str, str]:
         """The Content-Signal lines alone, as yes or no; later lines win."""
@@ -52,7 +60,7 @@ class RobotsUsage:
         return {one.use.value: one.answer.value for one in self._signals if one.answer in known}
 
     def __bool__(self) -> bool:
-        return bool(self._signals or self._rules or self.licences)
+        return bool(self.lines)
 
     def statements_of(self, url: str) -> list[Statement]:
         """What it states of a URL."""
@@ -80,13 +88,13 @@ def _rule(line: UsageLine) -> tuple[Pattern, int, list[Statement]]:
     return pattern, len(path), aipref.statements_of(value, line.place)
 
 
-def _lines_of(body: bytes, agent: str) -> tuple[list[UsageLine], list[str]]:
-    """The lines that count for an agent, and the addresses of licences."""
+def _lines_of(body: bytes, agent: str) -> list[UsageLine]:
+    """The lines that count for an agent, and those that name licences."""
     if _SPEAKS.search(body) is None:
-        return [], []
+        return []
     ours: list[UsageLine] = []
     everybodys: list[UsageLine] = []
-    licences: list[str] = []
+    licences: list[UsageLine] = []
     agents, is_naming = {"*"}, False
     for number, line in enumerate(body.decode("utf-8", "replace").splitlines(), 1):
         key, colon, value = line.partition("#")[0].partition(":")
@@ -95,11 +103,11 @@ def _lines_of(body: bytes, agent: str) -> tuple[list[UsageLine], list[str]]:
             continue
         if key == "user-agent":
             agents = {*agents, value.lower()} if is_naming else {value.lower()}
-        elif key == "license" and value:
-            licences.append(line.partition(":")[2].strip())
+        elif key == LICENCE and value:
+            licences.append(UsageLine(number, key, line.partition(":")[2].strip()))
         elif key in _KEYS:
             found = UsageLine(number, key, value)
             ours += [found] if agent.lower() in agents else []
             everybodys += [found] if "*" in agents else []
         is_naming = key == "user-agent"
-    return ours or everybodys, licences
+    return [*(ours or everybodys), *licences]

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "024_retention"
-down_revision = "023_archived_texts"
+revision = "025_retention"
+down_revision = "024_uses"
 branch_labels = None
 depends_on = None
 

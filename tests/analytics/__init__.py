@@ -1,0 +1,1 @@
+"""Tables and questions of analytics, in every store and in PostgreSQL itself."""

@@ -117,8 +117,8 @@ async def test_the_most_specific_rule_decides(crawled: Crawled) -> None:
         "UPDATE messor.domains SET vertical = 'shops' WHERE domain = 'two.test'"
     )
     await crawled.database.fetch(
-        """INSERT INTO messor.verticals (id, name, title, version, definition, source, applied_by)
-           VALUES (gen_random_uuid(), 'shops', 'Shops', 1, '{}', '', 'ann')"""
+        """INSERT INTO messor.verticals (id, name, title, version, definition, source, source_hash, applied_by)
+           VALUES (gen_random_uuid(), 'shops', 'Shops', 1, '{}', '', sha256(''), 'ann')"""
     )
     await crawled.add("all", days=0)
     assert await crawled.previewed() == {"all": (6, 0)}
@@ -177,6 +177,8 @@ async def test_segments_without_anything_are_deleted(crawled: Crawled) -> None:
     await database.fetch("UPDATE messor.segments SET sealed_at = messor.clock() - interval '1 day'")
     found = await archive_job.tidy(archive, crawled.settings, database, after_retention=True)
     assert found["emptied"] > 0
+    await database.fetch("UPDATE messor.dead_segments SET delete_after = messor.clock()")
+    await garbage.collect(archive, database)
     after = {each.key for each in store.listed()}
     assert len(after) < len(before)
     names = {

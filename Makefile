@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test test-wide coverage check sbom bench truth chaos mutants fuzz pywb lock clean
+.PHONY: demo up test test-wide coverage check sbom bench truth chaos mutants fuzz pywb clients lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -20,7 +20,8 @@ test: .venv/dev
 # More examples of what `make test` tries, and what takes minutes; continuous integration runs both.
 test-wide: export PYTHONDONTWRITEBYTECODE :=
 test-wide: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m wide $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -n 3 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -m "alone and wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # What the tests reach, also in the processes that they start; the total is the last line.
 coverage: .venv/dev
@@ -60,26 +61,28 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
-# pywb replays the archive in tests; without it those tests are skipped.
+# pywb replays the archive in tests, Firecrawl's clients call its API; without them those tests are skipped.
 pywb: .venv-pywb/done
-.venv-pywb/done: requirements-pywb.txt
+clients: .venv-clients/done
+.venv-%/done: requirements-%.txt
 	if command -v uv >/dev/null; then \
-	  uv venv -q --clear --python $(PYTHON) .venv-pywb && \
-	  uv pip install -q --python .venv-pywb/bin/python --require-hashes -r requirements-pywb.txt; \
+	  uv venv -q --clear --python $(PYTHON) .venv-$* && \
+	  uv pip install -q --python .venv-$*/bin/python --require-hashes -r $<; \
 	else \
-	  $(PYTHON) -m venv --clear .venv-pywb && \
-	  .venv-pywb/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-pywb.txt; \
+	  $(PYTHON) -m venv --clear .venv-$* && \
+	  .venv-$*/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $<; \
 	fi
 	touch $@
 
 # Pins with hashes, from pyproject.toml; no registry host is named.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra broker --extra s3 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-image.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra broker --extra clickhouse --extra s3 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-image.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
 	sed -i 's/^lxml\[html-clean\]/lxml[html_clean]/' requirements-bench.txt # pip compares extras as written
 	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
+	uv pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-clients.txt
 
 # $(1): requirements file. Messor and the simulated web are installed as editable, without further dependencies.
 define install
@@ -105,4 +108,4 @@ endef
 	touch .venv/run .venv/dev
 
 clean:
-	rm -rf .venv .venv-pywb build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-pywb .venv-clients build dist .mypy_cache .ruff_cache .pytest_cache

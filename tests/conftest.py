@@ -1,9 +1,8 @@
-"""Fixtures every suite shares: one embedded PostgreSQL per run, one fresh database per test."""
+"""Fixtures every suite shares: one embedded PostgreSQL per worker, one clean database per test."""
 
 from __future__ import annotations
 
 import gc
-import itertools
 import os
 import shutil
 import sys
@@ -17,12 +16,12 @@ import pytest
 from messor.settings import Settings
 from messor.store.database import Database
 from simweb import WorldProcess
-from tests.template_server import TEMPLATE, run_sql, template_server, with_database
+from tests.lent_databases import LentDatabases
+from tests.template_server import template_server, with_database
 
 CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
 IN_MEMORY = Path("/dev/shm")
 ROOM_FOR_A_SERVER = 2 << 30
-_numbers = itertools.count()
 
 # Whatever the shell says: without bytecode each process a test starts compiles the program anew.
 sys.dont_write_bytecode = False
@@ -93,13 +92,17 @@ def server_dsn(request: pytest.FixtureRequest) -> Iterator[str]:
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def lent_databases(server_dsn: str) -> LentDatabases:
+    return LentDatabases(server_dsn)
+
+
 @pytest.fixture
-async def dsn(server_dsn: str) -> AsyncIterator[str]:
-    """The DSN of a database of this test's own."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    await run_sql(server_dsn, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy")
+async def dsn(server_dsn: str, lent_databases: LentDatabases) -> AsyncIterator[str]:
+    """The DSN of a database of this test's own, as migrations leave it."""
+    name = await lent_databases.lend()
     yield with_database(server_dsn, name)
-    await run_sql(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+    await lent_databases.take_back(name)
 
 
 @pytest.fixture

@@ -40,16 +40,24 @@ class AllowedNetworks(BaseModel):
     @classmethod
     def are_networks(cls, value: list[str]) -> list[str]:
         for text in value:
-            ip_network(text, strict=False)
+            try:
+                ip_network(text, strict=False)
+            except ValueError as error:
+                raise ValueError(f"{text!r} is no network; write it as 10.1.0.0/16") from error
         return value
 
     @field_validator("names")
     @classmethod
     def lead_somewhere(cls, value: dict[str, str]) -> dict[str, str]:
-        for target in value.values():
+        for name, target in value.items():
             address, _, port = target.rpartition(":")
-            ip_address(address.strip("[]"))
-            int(port)
+            try:
+                ip_address(address.strip("[]"))
+                int(port)
+            except ValueError as error:
+                raise ValueError(
+                    f"{name!r} leads to {target!r}; give an address and a port, as 10.1.2.3:8080"
+                ) from error
         return value
 
 
@@ -174,7 +182,7 @@ class Settings(BaseSettings):
     )
     metrics_listen: str | None = Field(
         default=None,
-        description="host:port where Prometheus finds the metrics of this machine's processes, such as 127.0.0.1:9464; empty: nowhere",
+        description="host:port at which this machine's metrics are served to Prometheus, such as 127.0.0.1:9464; empty: not served",
     )
     public_url: str | None = Field(
         default=None, description="Public URL of the console, for example behind a reverse proxy"
@@ -236,6 +244,9 @@ class Settings(BaseSettings):
     public_submission: bool = Field(
         default=False, description="Whether domains may be submitted without an account"
     )
+    mcp_key: SecretStr | None = Field(
+        default=None, description="API key of `messor mcp` over standard input and output"
+    )
     api_requests_per_minute: int = Field(
         default=600, ge=1, description="API requests per minute per member or key"
     )
@@ -268,6 +279,10 @@ class Settings(BaseSettings):
         description="Sender of mails, such as Messor <messor@example.org>; required with mail_host",
     )
 
+    alert_mail: list[str] = Field(
+        default_factory=list,
+        description='Addresses that are told what needs attention, such as ["ops@example.org"]',
+    )
     search_engines: dict[str, EngineOptions] = Field(
         default_factory=dict,
         description="Search engines by name, in the order they are tried; each has url, key, cost, monthly_budget, timeout",
@@ -275,32 +290,32 @@ class Settings(BaseSettings):
 
     search_server_url: str | None = Field(
         default=None,
-        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL answers",
+        description="URL of an Elasticsearch or OpenSearch server for full-text search; empty: PostgreSQL serves searches",
     )
     search_server_key: SecretStr | None = Field(
-        default=None, description="API key at the search server, as it is sent"
+        default=None, description="API key for the search server, sent as given"
     )
     search_server_user: str | None = Field(
-        default=None, description="User name at the search server, if it has no API keys"
+        default=None, description="User name for the search server, if it does not use API keys"
     )
     search_server_password: SecretStr | None = Field(
-        default=None, description="Password at the search server"
+        default=None, description="Password for the search server"
     )
     search_server_index: str = Field(
         default="messor",
         pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
-        description="Alias of the index of pages and records at the search server",
+        description="Alias of the index of pages and records on the search server",
     )
     search_server_products: str = Field(
         default="products",
         pattern="^[a-z0-9][a-z0-9_.-]{0,99}$",
-        description="Alias of its products alone",
+        description="Alias of the index for products only",
     )
     search_server_timeout: float = Field(
         default=5.0,
         gt=0,
         le=60,
-        description="Seconds that a search waits for the search server before PostgreSQL answers",
+        description="Seconds that a search waits for the search server before PostgreSQL is used",
     )
 
     ai_url: str | None = Field(

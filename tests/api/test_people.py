@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -65,6 +67,35 @@ async def test_a_key_is_shown_once_works_and_ends(
     problem(await reviewer.post(f"{V}/keys", json=beyond), 422, "usage")
     never = {"name": "too much", "scopes": ["members.manage"]}
     problem(await reviewer.post(f"{V}/keys", json=never), 422, "usage")
+
+
+async def test_the_policy_of_a_key(as_role: AsRole, database: Database) -> None:
+    reviewer, submitter = await as_role(Role.REVIEWER), await as_role(Role.SUBMITTER)
+    made = (await reviewer.post(f"{V}/keys", json={"name": "agent", "scopes": ["read"]})).json()
+    path = f"{V}/keys/{made['key']['id']}/policy"
+    problem(await reviewer.get(path), 404, "not_found")
+    given = {"domains": ["https://www.example.org/x", "example.net"], "pages_a_day": 20}
+    policy = (await reviewer.put(path, json=given)).json()
+    assert policy["domains"] == ["example.net", "example.org"]
+    assert (policy["max_depth"], policy["pages_a_day"]) == (2, 20)
+    assert (await reviewer.get(path)).json() == policy
+    assert (await reviewer.put(path, json={"domains": ["any"]})).json()["domains"] == ["*"]
+    bad: tuple[dict[str, Any], ...] = (
+        {"domains": []},
+        {"domains": ["::"]},
+        {"domains": ["a.org"], "max_depth": 101},
+    )
+    for wrong in bad:
+        assert (await reviewer.put(path, json=wrong)).status_code == 422
+    assert (await reviewer.delete(path)).status_code == 204
+    problem(await reviewer.get(path), 404, "not_found")
+
+    own = (await submitter.post(f"{V}/keys", json={"name": "own", "scopes": ["read"]})).json()
+    refused = await submitter.put(f"{V}/keys/{own['key']['id']}/policy", json=given)
+    problem(refused, 403, "forbidden")
+    problem(await submitter.get(path), 404, "not_found")
+    types = await database.fetch("SELECT type FROM messor.events WHERE type LIKE 'key.policy%'")
+    assert [row["type"] for row in types] == ["key.policy_set"] * 2 + ["key.policy_dropped"]
 
 
 async def test_sessions_are_seen_and_ended(admin: httpx.AsyncClient, as_role: AsRole) -> None:

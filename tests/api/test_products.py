@@ -106,6 +106,9 @@ async def test_products_by_words(viewer: httpx.AsyncClient, shop: Harvest) -> No
     assert {item["title"] for item in found["items"]} == {"Copper kettle", "Tea pot", "Cup"}
     assert found["facets"]["by"]["brand"] == {"Zeta": 2, "Acme": 1}
     some = await viewer.get(f"{V}/search", params={"q": "copper", "brand": "Zeta", "max_price": 10})
+    for least, names in ((0.95, found["items"]), (0.96, [])):
+        sure = await viewer.get(f"{V}/search", params={"q": "copper", "min_confidence": least})
+        assert sure.json()["items"] == names
     (cup,) = some.json()["items"]
     text, marks = cup["fragments"][0]["text"], cup["fragments"][0]["marks"]
     assert [text[begin:end] for begin, end in marks] == ["copper"]
@@ -120,6 +123,8 @@ async def test_what_is_refused(viewer: httpx.AsyncClient, shop: Harvest) -> None
         problem(await viewer.get(V, params=params), 422, "invalid")
     problem(await viewer.get(V, params={"min_price": 9, "max_price": 1}), 422, "usage")
     problem(await viewer.get(f"{V}/search"), 422, "invalid")
+    much = await viewer.get(f"{V}/search", params={"q": "copper", "min_confidence": 1.1})
+    problem(much, 422, "invalid")
     problem(await viewer.get(f"{V}/search", params={"q": "-x"}), 422, "usage")
 
 

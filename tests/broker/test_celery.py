@@ -40,6 +40,7 @@ async def connected(broker: RabbitMQ, consumers: int = 1) -> None:
     await until_so(lambda: standing(broker)[1] == consumers)
 
 
+@pytest.mark.wide
 async def test_hints_may_be_doubled_reordered_or_nonsense(
     database: Database, broker: RabbitMQ, celery_team: Team, options: Options
 ) -> None:
@@ -89,6 +90,7 @@ async def test_another_feeds_the_broker_when_one_dies(
     await until(database, done=3)
 
 
+@pytest.mark.wide
 async def test_connections_are_cut(database: Database, broker: RabbitMQ, celery_team: Team) -> None:
     await celery_team.hire()
     await connected(broker)

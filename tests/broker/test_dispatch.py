@@ -8,6 +8,8 @@ import signal
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from messor.jobs import jobs
 from messor.store.database import Database
 from messor.store.server import EmbeddedServer
@@ -86,6 +88,7 @@ async def test_the_broker_may_die_and_come_back(database: Database, team: Team) 
     assert await team.dismiss() == [0, 0]
 
 
+@pytest.mark.wide
 async def test_worker_and_broker_die_together(
     database: Database, team: Team, tmp_path: Path
 ) -> None:

@@ -60,7 +60,7 @@ async def web(tmp_path: Path) -> AsyncIterator[LittleWeb]:
         yield served
 
 
-@pytest.fixture(params=["in process", "celery"])
+@pytest.fixture(params=["in process", pytest.param("celery", marks=pytest.mark.wide)])
 async def house(request: pytest.FixtureRequest, web: LittleWeb, dsn: str, tmp_path: Path) -> House:
     settings = web.settings()
     environment = {

@@ -26,6 +26,7 @@ async def test_a_short_crawl_under_kills_and_a_stall() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
+@pytest.mark.wide
 async def test_a_short_crawl_of_shared_addresses() -> None:
     plan = Plan(
         "addresses",
@@ -53,6 +54,7 @@ async def test_a_short_crawl_by_workers_cut_off_from_the_database() -> None:
     assert [check for check in report.checks if not check.ok] == [], report.said
 
 
+@pytest.mark.wide
 async def test_a_short_crawl_while_the_databases_clock_is_wrong() -> None:
     plan = Plan(
         "steps", seed=3, hosts=3, workers=2, steps=1, step_seconds=6.0, pages=120, delay=0.1,
@@ -64,6 +66,7 @@ async def test_a_short_crawl_while_the_databases_clock_is_wrong() -> None:
     assert "clock went back by 3,600 s" in report.said
 
 
+@pytest.mark.wide
 async def test_a_short_crawl_by_workers_whose_clocks_are_wrong() -> None:
     try:
         find_faketime()

@@ -55,6 +55,15 @@ def messor(
     return run
 
 
+def without_extraction(messor: Messor) -> Messor:
+    """Crawls whose records nobody asks for: extracting starts a process in each of them."""
+
+    def run(*words: str) -> Said:
+        return messor(*words, *(["--no-extract"] if words[0] == "crawl" else []))
+
+    return run
+
+
 def run_process(*words: str, folder: Path, **env: str) -> Said:
     """Runs one command in a process of its own."""
     done = subprocess.run(

@@ -57,6 +57,7 @@ def test_nothing_to_judge(messor: Messor) -> None:
     assert "There are no records to check yet." in said.out
 
 
+@pytest.mark.wide
 def test_a_sound_shop_and_each_harm_done_to_it(shop: Messor, dsn: str, tmp_path: Path) -> None:
     said = shop("audit", "records", "--json")
     assert said.code == 0, said.err

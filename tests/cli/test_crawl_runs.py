@@ -21,7 +21,7 @@ from messor.frontier.runs import CrawlRun
 from messor.store import space
 from messor.store.database import Connection, Database
 from messor.store.space import Space
-from tests.cli.conftest import Messor
+from tests.cli.conftest import Messor, without_extraction
 from tests.crawling import until
 from tests.little_web import LittleWeb, Room, page
 from tests.serving import Serving, let_in
@@ -38,6 +38,11 @@ def rooms() -> dict[str, Room]:
         made[f"/{number}"] = page(f"Page {number}", f"/{number + 1}", f"/leaf-{number}")
         made[f"/leaf-{number}"] = page(f"Leaf {number}")
     return made
+
+
+@pytest.fixture
+def messor(messor: Messor) -> Messor:
+    return without_extraction(messor)
 
 
 @pytest.fixture

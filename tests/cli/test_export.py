@@ -58,7 +58,7 @@ def test_a_standing_export_is_added_switched_and_removed(
     lake.mkdir()
     monkeypatch.setenv("MESSOR_EXPORT_PLACES", f'{{"lake": "{lake}"}}')
     given = ("shops", "products", "--to", "lake", "--cadence", "@every 6h", "--incremental")
-    assert "is next made at" in messor("export", "standing", "add", *given).err
+    assert "next runs at" in messor("export", "standing", "add", *given).err
     wrong = messor("export", "standing", "add", "x", "pages", "--to", "moon", "--cadence", "@daily")
     assert (wrong.code, "they are: lake" in wrong.err) == (2, True)
     assert "shops" in messor("export", "standing", "list", "--active").out

@@ -161,6 +161,7 @@ def test_what_compared_no_page_is_not_promoted(shop: Messor, tmp_path: Path) -> 
     assert "has compared no page yet" in said.err
 
 
+@pytest.mark.wide
 def test_a_candidate_shadows_what_comes_in(shop: Messor, tmp_path: Path) -> None:
     path = pack_candidates(tmp_path / "packages")
 

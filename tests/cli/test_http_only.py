@@ -11,7 +11,7 @@ import pytest
 
 from messor.politeness.robots import SCHEMES
 from simweb import SimResponse
-from tests.cli.conftest import Messor
+from tests.cli.conftest import Messor, without_extraction
 from tests.little_web import LittleWeb, Room, page, robots
 from tests.serving import Serving, execute, let_in
 
@@ -21,6 +21,11 @@ ROOMS = {
     "/menu": page("Menu"),
     "/about": page("About"),
 }
+
+
+@pytest.fixture
+def messor(messor: Messor) -> Messor:
+    return without_extraction(messor)
 
 
 @pytest.fixture

@@ -39,11 +39,14 @@ def test_search_answers_with_places_and_facets(messor: Messor, dsn: str) -> None
     assert [hit["title"] for hit in more["hits"]] == ["Home"]
     assert more["next"] is None
     assert "No results." in messor("search", "elephants").err
+    sure = messor("search", "skin", "--kind", "page", "--min-confidence", "0.1")
+    assert "No results." in sure.err, "pages have no confidence"
     for words, sentence in (
         (("search", "--", "-skin"), "The query is empty"),
         (("search", "skin", "--min-price", "cheap"), "--min-price 'cheap' is not a number"),
         (("search", "skin", "--max-price", "NaN"), "--max-price 'NaN' is not a number"),
         (("search", "skin", "--min-price", "9", "--max-price", "1"), "exceeds maximum"),
+        (("search", "skin", "--min-confidence", "2"), "lies between 0 and 1; 2 was given"),
         (("search", "skin", "--cursor", "!"), "Invalid cursor"),
     ):
         refused = messor(*words)

@@ -91,3 +91,14 @@ def test_an_answer_without_a_body_and_an_error_page() -> None:
     )
     assert nothing["page_type"]["name"] == missing["page_type"]["name"] == "error"
     assert nothing["records"] == missing["records"] == []
+
+
+def test_a_page_that_is_not_read_is_not_said_to_be_empty() -> None:
+    deep, blocked = ask(
+        {"html": "<div>" * 2_000 + "Good bread", "url": URL},
+        {"html": "<div>" * 2_000 + "Good bread", "url": URL, "status": 403},
+    )
+    assert deep["warnings"] == ["The page nests more than 480 elements."]
+    assert not deep["blocked"]["is"]
+    assert (deep["gates"], deep["signals"]) == ([], [])
+    assert blocked["blocked"]["is"]

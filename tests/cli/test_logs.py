@@ -24,10 +24,10 @@ def test_one_url_can_be_followed_through_the_logs(
 ) -> None:
     with Serving(LittleWeb(tmp_path, {SHOP: ROOMS})) as web:
         let_in(web, monkeypatch)
-        assert " crawl: " not in messor("crawl", f"http://{SHOP}/").err
+        assert " crawl: " not in messor("crawl", f"http://{SHOP}/", "--no-extract").err
         monkeypatch.setenv("MESSOR_LOG_LEVEL", "warning,crawl=debug")
         monkeypatch.setenv("MESSOR_LOG_FORMAT", "json")
-        said = messor("crawl", f"http://{SHOP}/", "--depth", "1")
+        said = messor("crawl", f"http://{SHOP}/", "--depth", "1", "--no-extract")
     assert said.code == 0, said.err
     lines = [json.loads(line) for line in said.err.splitlines() if line.startswith("{")]
     home = [line for line in lines if line.get("url") == f"http://{SHOP}/"]

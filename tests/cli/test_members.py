@@ -193,6 +193,13 @@ def test_a_keys_life(messor: Messor, dsn: str) -> None:
     for secret in (plain.out.strip(), made.json["key"]):
         assert secret not in listed.out + messor("keys", "list", "--json").out
         assert secret not in asyncio.run(dump(dsn))
+    prefix = made.json["prefix"]
+    assert "no policy" in messor("keys", "policy", prefix).err
+    given = messor("keys", "policy", prefix, "--approve", "www.example.org", "--pages-a-day", "9")
+    assert "approves example.org on first use, to depth 2, 9 pages a day" in given.out
+    assert messor("keys", "policy", prefix, "--json").json["pages_a_day"] == 9
+    assert messor("keys", "policy", prefix, "--none", "--approve", "a.org").code == 2
+    assert "no policy" in messor("keys", "policy", prefix, "--none").err
     revoked = messor("keys", "revoke", made.json["prefix"], "--json")
     assert (revoked.json["is_good"], revoked.json["revoked_by"]) == (False, "local-admin")
     assert "revoked" in messor("keys", "revoke", made.json["prefix"]).out
@@ -206,7 +213,7 @@ def test_a_keys_life(messor: Messor, dsn: str) -> None:
         ("members",),
         *(("members", name) for name in ("add", "list", "role", "disable", "enable", "password", "link")),
         ("keys",),
-        *(("keys", name) for name in ("create", "list", "revoke")),
+        *(("keys", name) for name in ("create", "list", "policy", "revoke")),
     ],
 )  # fmt: skip
 def test_every_help_has_an_example(messor: Messor, words: tuple[str, ...]) -> None:

@@ -84,6 +84,7 @@ def test_shares_of_small_webs_count_together() -> None:
     assert together.value == pytest.approx(39 / 40)
 
 
+@pytest.mark.wide
 def test_a_vertical_is_rehearsed_from_keywords_to_cadence(messor: Messor) -> None:
     said = messor("rehearse", "funding", "--seed", "3", "--json")
     (done,) = said.json["verticals"]

@@ -16,7 +16,7 @@ def test_an_index_is_made_checked_and_dropped(
     messor: Messor, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asyncio.run(fill(dsn))
-    assert "PostgreSQL answers searches" in messor("search-index", "status").err
+    assert "PostgreSQL serves searches" in messor("search-index", "status").err
     refused = messor("search-index", "rebuild")
     assert (refused.code, "set MESSOR_SEARCH_SERVER_URL" in refused.err) == (2, True)
     with standing_in_a_thread() as stand_in:
@@ -36,15 +36,17 @@ def test_an_index_is_made_checked_and_dropped(
         stand_in.indexes[name].written.clear()
         drift = messor("search-index", "check", "--json").json
         assert (len(drift["missing"]), drift["extra"]) == (3, [])
-        assert "3 documents are sent again" in messor("search-index", "check", "--repair").err
+        assert "3 documents will be resent" in messor("search-index", "check", "--repair").err
         stand_in.failures = [503]
         said = messor("search", "tea")
         assert said.out.count("https://a.test/") == 3
-        assert "PostgreSQL answered: The search server" in said.err
+        assert "PostgreSQL was used instead: The search server" in said.err
         stand_in.authorization = "Basic x"
-        assert "refuses the login (401): check MESSOR_SEARCH_SERVER_KEY" in messor("doctor").out
+        assert (
+            "rejected the credentials (401): check MESSOR_SEARCH_SERVER_KEY" in messor("doctor").out
+        )
         refused = messor("search-index", "check")
-        assert (refused.code, "refuses the login" in refused.err) == (6, True)
+        assert (refused.code, "rejected the credentials" in refused.err) == (6, True)
         stand_in.authorization = None
         monkeypatch.delenv("MESSOR_SEARCH_SERVER_URL")
         assert "messor search-index drop" in messor("doctor").out

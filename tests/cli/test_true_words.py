@@ -10,7 +10,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from messor.console.labels import event_tone
-from tests.cli.conftest import Messor
+from tests.cli.conftest import Messor, without_extraction
 from tests.little_web import LittleWeb, page, robots
 from tests.serving import Serving, execute, let_in
 
@@ -25,6 +25,11 @@ SILENCE = """
 UPDATE messor.hosts SET cooldown_until = messor.clock() + interval '1 hour',
        cooldown_reason = 'answered 429'
 """
+
+
+@pytest.fixture
+def messor(messor: Messor) -> Messor:
+    return without_extraction(messor)
 
 
 @pytest.fixture
@@ -226,3 +231,24 @@ def test_a_file_that_cannot_be_written_is_one_sentence(messor: Messor, tmp_path:
 )
 def test_what_failed_is_not_green(kind: str, data: dict[str, object], tone: str) -> None:
     assert event_tone(kind, data) == tone
+
+
+@pytest.mark.parametrize(
+    "name, value, named, why",
+    [
+        ("ALLOWED_NETWORKS", '{"names": {"a.test": "10.1.2.3"}}', "ALLOWED_NETWORKS__NAMES",
+         "'a.test' leads to '10.1.2.3'; give an address and a port, as 10.1.2.3:8080"),
+        ("ALLOWED_NETWORKS__ADDRESSES", '["10.0.0.300"]', "ALLOWED_NETWORKS__ADDRESSES",
+         "'10.0.0.300' is no network; write it as 10.1.0.0/16"),
+        ("ALLOWED_NETWORKS", '{"names": {"a.test": ["x"]}}', "ALLOWED_NETWORKS__NAMES",
+         "Input should be a valid string"),
+        ("SEARCH_ENGINES", '{"searxng": {"timeout": -1}}', "SEARCH_ENGINES__SEARXNG__TIMEOUT",
+         "Input should be greater than 0"),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_named_as_it_is_set(
+    messor: Messor, monkeypatch: pytest.MonkeyPatch, name: str, value: str, named: str, why: str
+) -> None:
+    monkeypatch.setenv(f"MESSOR_{name}", value)
+    said = messor("status")
+    assert (said.code, said.err) == (2, f"messor: setting MESSOR_{named} is invalid: {why}\n")

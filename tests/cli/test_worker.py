@@ -229,6 +229,7 @@ async def attacked(
     return said
 
 
+@pytest.mark.wide
 async def test_forty_hosts_of_a_domain_cost_as_many_workers_as_one(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,7 +243,7 @@ async def test_forty_hosts_of_a_domain_cost_as_many_workers_as_one(
     assert await database.fetchval("SELECT sum(deaths) FROM messor.crawl_tasks") <= 2
 
 
-@pytest.mark.parametrize("name", KILLING)
+@pytest.mark.parametrize("name", ["parsed", pytest.param("decoded", marks=pytest.mark.wide)])
 async def test_a_page_that_crashes_the_parser_ends_no_worker(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -299,6 +300,7 @@ async def test_what_a_killed_worker_held_goes_on_at_once_and_in_its_pace(
 HANGING = FRAIL.replace("os.kill(os.getpid(), signal.SIGSEGV)", "__import__('time').sleep(3600)")
 
 
+@pytest.mark.wide
 async def test_a_worker_whose_loop_a_page_blocks_is_replaced_and_the_page_blamed(
     database: Database, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +330,7 @@ if "--socket" in sys.argv:
 """
 
 
+@pytest.mark.wide
 async def test_up_replaces_a_server_that_hangs_while_its_workers_go_on(
     database: Database, dsn: str, tmp_path: Path
 ) -> None:

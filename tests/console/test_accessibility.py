@@ -22,7 +22,9 @@ from tests.console.test_browser import NARROW, WIDE, log_in
 from tests.console.touring import as_admin, furnish, shown_tour
 
 # The screens are shared out among tests, which run beside each other.
-SHARES = 2
+# Of the screens; a run looks at one share, a wide run at all.
+SHARES = 4
+OF_A_RUN = [0, *(pytest.param(share, marks=pytest.mark.wide) for share in range(1, SHARES))]
 COLOURS = ["color-contrast", "link-in-text-block"]
 # What has just changed its theme or size stands still first. Rules that cannot find anything serious
 # are not run, nor is anything prepared that only they or the report of a fault would need: that
@@ -185,7 +187,7 @@ async def examining(context: BrowserContext) -> tuple[Page, Examiner]:
     return page, Examiner(page)
 
 
-@pytest.mark.parametrize("share", range(SHARES))
+@pytest.mark.parametrize("share", OF_A_RUN)
 async def test_every_screen_can_be_used_by_everybody(share: int, tourist: Tourist) -> None:
     """Each screen in one look: the tour begins light and wide, and ends on a dark phone."""
     found = await tourist.tour(share, tourist.examiner.faults, halfway=tourist.examiner.turn)

@@ -97,8 +97,17 @@ async def test_questions_that_cannot_be_asked_are_told_why(q: str, reviewer: Vis
 
 
 async def test_wrong_cursors_and_filters_are_told(reviewer: Visitor, shop: Harvest) -> None:
-    for more in ("cursor=nonsense", "min_price=cheap", "min_price=9&max_price=1", "min_rating=inf"):
+    for more in ("cursor=nonsense", "min_price=cheap", "min_price=9&max_price=1", "min_rating=inf",
+                 "min_confidence=2", "min_confidence=sure"):  # fmt: skip
         assert (await reviewer.get(f"/search?q=kettle&{more}")).status == 422, more
+
+
+async def test_results_are_narrowed_by_their_confidence(reviewer: Visitor, shop: Harvest) -> None:
+    sure = await reviewer.get("/search?q=copper&kind=product&min_confidence=0.95")
+    assert "Copper kettle" in titles(sure)
+    assert re.search(r'name="min_confidence" [^>]*value="0\.95"', sure.text)
+    surer = await reviewer.get("/search?q=copper&kind=product&min_confidence=0.96")
+    assert "No results for copper" in surer.said
 
 
 async def test_empty_pages_teach(reviewer: Visitor, shop: Harvest) -> None:

@@ -232,7 +232,7 @@ async def _shoot(page: Page, name: str) -> None:
         return
 
 
-@ways("wide-scripts", "narrow-plain")
+@ways("narrow-plain")
 async def test_a_person_reads_a_site_is_blocked_and_helps_in_a_browser(
     database: Database,
     web: LittleWeb,

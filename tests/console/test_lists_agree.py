@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -86,6 +87,16 @@ PLACES = {
 }
 
 
+# Not listings, each for a reason of docs/decisions/0085-small-lists-are-shown-whole.md.
+SMALL = {
+    "analytics list", "backup list", "corrections rankings", "keys list", "members list", "parsers list", "parsers pins",
+    "proxies list", "relevance versions", "scout engines", "verticals list", "webhooks list",
+    "domains mentions", "inspect sitemap", "proxies costs", "scout records", "webhooks deliveries",
+}  # fmt: skip
+EXPORTED_ONLY = {"visibility"}  # listings that no interface shows as a list
+DECLARATION = re.compile(r"^[A-Z_]+(?:: [^=]+)? = Listing\(", re.MULTILINE)
+
+
 def declared() -> dict[str, Listing[Any, Any]]:
     """Every listing of every room."""
     found = {}
@@ -102,6 +113,39 @@ LISTINGS = declared()
 
 def test_every_listing_has_a_place() -> None:
     assert set(LISTINGS) == set(PLACES)
+
+
+def test_listings_stand_where_they_are_looked_for() -> None:
+    source = Path(messor.__file__).parent
+    declaring = [
+        path for path in source.rglob("*.py") if DECLARATION.search(path.read_text("utf-8"))
+    ]
+    assert len(declaring) > 10
+    elsewhere = {path.stem for path in declaring if not path.stem.endswith("queries")}
+    assert elsewhere == EXPORTED_ONLY
+
+
+def commands(group: click.Group, *words: str) -> dict[str, click.Command]:
+    """Every command, by its words."""
+    found: dict[str, click.Command] = {}
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            found |= commands(command, *words, name)
+        elif command is not None:
+            found[" ".join((*words, name))] = command
+    return found
+
+
+def test_other_lists_are_small_for_a_reason() -> None:
+    """A command that lists things is a listing behind all interfaces, or named below."""
+    lists = {
+        words
+        for words, command in commands(cli).items()
+        if words.endswith(" list") or (command.help or "").startswith("List ")
+    }
+    listings = {place.command for place in PLACES.values()}
+    assert lists - listings == SMALL
 
 
 @pytest.fixture(scope="module")

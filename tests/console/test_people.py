@@ -110,6 +110,22 @@ async def test_a_key_is_shown_once_works_and_is_revoked(
     assert "revoked" in (await reviewer.get("/account")).said
 
 
+async def test_the_policy_of_a_key_is_set_shown_and_taken_away(
+    database: Database, reviewer: Visitor
+) -> None:
+    await reviewer.send("/account", "/account/keys", [("name", "Agent"), ("scope", "read")])
+    key_id = await database.fetchval("SELECT id FROM messor.api_keys")
+    path = f"/account/keys/{key_id}/policy"
+    form = {"domains": "example.org, example.net", "depth": "1", "pages": "20"}
+    assert (await reviewer.send(path, path, form)).status == 303
+    shown = await reviewer.get("/account")
+    assert "approves example.net, example.org on first use" in " ".join(shown.text.split())
+    wrong = await reviewer.send(path, path, {"domains": "::", "depth": "1", "pages": "20"})
+    assert wrong.status == 422
+    assert (await reviewer.send(path, path, {"act": "drop"})).status == 303
+    assert await database.fetchval("SELECT count(*) FROM messor.key_policies") == 0
+
+
 async def test_a_key_beyond_the_role_or_without_scope_is_refused(reviewer: Visitor) -> None:
     for scopes in ([], [("scope", "data.erase")], [("scope", "members.manage")]):
         page = await reviewer.send("/account", "/account/keys", [("name", "K"), *scopes])

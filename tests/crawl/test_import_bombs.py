@@ -128,7 +128,14 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 SILENT = ("har-number", "warc-chunks", "warc-headers", "twice")
 
 
-@pytest.fixture(params=BOMBS)
+# One of each way to be too much; the others are tried widely.
+OFTEN = ("har-entries", "har-deep", "har-string", "warc-record", "warc-folded", "mhtml-lines", "mhtml-nested",
+         "page", "members", "twice")  # fmt: skip
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.wide]) for name in BOMBS]
+)
 def bomb(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     file = tmp_path / f"{request.param}.bomb"
     file.write_bytes(BOMBS[request.param]())

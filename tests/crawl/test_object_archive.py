@@ -112,6 +112,7 @@ async def test_pages_are_read_and_extracted_on_another_machine(
     assert await database.fetchval(OPEN) == 0
 
 
+@pytest.mark.wide
 async def test_workers_killed_around_a_put_lose_nothing(
     database: Database, tmp_path: Path, moto: StoreOptions
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "messor"
-INTERFACES = ("cli", "api", "console")
+INTERFACES = ("cli", "api", "console", "mcp")
 ROOMS = sorted(
     folder.name
     for folder in SOURCE.iterdir()

@@ -101,6 +101,7 @@ def all_products() -> list[str]:
     return sorted(f"Kettle {n} of {host}" for host in HOSTS for n in range(1, ITEMS + 1))
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(NO_BROWSER is not None, reason=str(NO_BROWSER))
 @pytest.mark.skipif(replaying.WHY_NOT is not None, reason=str(replaying.WHY_NOT))
 async def test_every_rendered_page_is_archived_as_itself_and_replays(

@@ -196,6 +196,7 @@ async def test_everything_on_one_disk_that_fills_and_grows(
             await until(lambda: "There is enough disk space again" in running.said)
 
 
+@pytest.mark.wide
 async def test_a_workers_archive_on_a_small_disk_that_fills_and_grows(
     disk: Path, tmp_path: Path, database: Database, dsn: str
 ) -> None:

@@ -26,6 +26,10 @@ async def test_the_queue_holds_what_waits_oldest_first(database: Database) -> No
     again = await admit(database, "https://again.example/")
     async with database.transaction() as connection:
         await notes.look_again(connection, again, "its class changed", actor="system")
+    await database.fetch(
+        """UPDATE messor.domains SET updated_at = messor.clock() + interval '1 hour'
+            WHERE domain = 'n0.example'"""
+    )
     rows = (await WAITING.read(database, WaitingFilter())).items
     names = [row.domain for row in rows]
     assert names == [*(f"n{number}.example" for number in range(5)), "again.example"]

@@ -156,7 +156,9 @@ async def holds(up: Up) -> None:
     assert len(up.workers) == 1, up.log.read_text()
 
 
-@pytest.mark.parametrize("say", [b"", b"GET /login HTTP/1.1\r\nHost: local"])
+@pytest.mark.parametrize(
+    "say", [b"", pytest.param(b"GET /login HTTP/1.1\r\nHost: local", marks=pytest.mark.wide)]
+)
 async def test_half_open_connections(up: Up, say: bytes) -> None:
     await waited(up.port)
     with leaning(up.port, 1_100, say):
@@ -184,6 +186,7 @@ async def test_bodies_that_stand_still_from_many_addresses(up: Up) -> None:
         await holds(up)
 
 
+@pytest.mark.wide
 async def test_answers_that_nobody_reads_from_many_addresses(up: Up) -> None:
     await waited(up.port)
     with contextlib.ExitStack() as stack:
@@ -210,7 +213,9 @@ async def test_a_burst_of_requests_from_many_addresses(up: Up) -> None:
             await holds(up)
 
 
-@pytest.mark.parametrize("body", [FIELDS * 33, FILE + b"x" * 15_900_000])
+@pytest.mark.parametrize(
+    "body", [FIELDS * 33, pytest.param(FILE + b"x" * 15_900_000, marks=pytest.mark.wide)]
+)
 async def test_stalled_logins(up: Up, body: bytes) -> None:
     """Each sends as much as it is let, and then nothing."""
     await waited(up.port)
@@ -226,6 +231,7 @@ async def test_stalled_logins(up: Up, body: bytes) -> None:
         await holds(up)
 
 
+@pytest.mark.wide
 async def test_slow_heads_are_ended(up: Up) -> None:
     """A byte every half second for longer than a head may take."""
     with leaning(up.port, 50, b"GET /login HTTP/1.1\r\n") as held:

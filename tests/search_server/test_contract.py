@@ -76,6 +76,10 @@ async def test_filters_and_facets(engine: Engine) -> None:
     await make_searched_site(engine.database)
     other = await make_site(engine.database, "other.test")
     await other.page("Another kettle", title="other", language="en")
+    await engine.database.fetch(
+        """UPDATE messor.records SET confidence =
+             CASE data->>'product_name' WHEN 'Copper kettle' THEN 0.9 ELSE 0.7 END"""
+    )
     await engine.index()
     everything = await engine.full_text.facets("kettle")
     assert (everything.total, everything.is_exact) == (4, True)
@@ -97,6 +101,12 @@ async def test_filters_and_facets(engine: Engine) -> None:
         assert await engine.titles("kettle", filters) == one
         assert (await engine.full_text.facets("kettle", filters)).total == 1
     assert await engine.titles("kettle", SearchFilters(domains=("other.test",))) == {"other"}
+    for least, products in (("0.71", 1), ("0.7", 2)):
+        sure = SearchFilters(min_confidence=Decimal(least))
+        assert (await engine.full_text.facets("kettle", sure)).by["kind"] == {"product": products}
+    assert await engine.titles("kettle", SearchFilters(min_confidence=Decimal("0.71"))) == one
+    with pytest.raises(UsageError, match=r"between 0 and 1; 1\.1 was given"):
+        SearchFilters(min_confidence=Decimal("1.1"))
     assert await engine.titles("kettle", SearchFilters(currency="USD")) == set()
 
 

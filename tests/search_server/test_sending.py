@@ -273,7 +273,7 @@ async def test_an_overloaded_server_is_tried_again_and_then_left_alone(stage: St
     await index(stage.database)
     stage.stand_in.put_off = 1000
     with pytest.raises(
-        SearchServerDownError, match=r"put off 2 documents 4 times\. They are sent again later"
+        SearchServerDownError, match=r"deferred 2 documents 4 times\. They will be resent later"
     ):
         await stage.send()
     (status,) = await indexes.statuses(stage.database)
@@ -388,7 +388,7 @@ async def test_while_the_server_is_down_postgresql_answers_and_says_so(
     assert "returned 503: rejected execution" in str(found.notice)
     asked = len(stage.stand_in.asked)
     assert (await full_text.facets("tea")).total == 4
-    with pytest.raises(UsageError, match="start from the first page"):
+    with pytest.raises(UsageError, match="Start again from the first page"):
         await full_text.search("tea", after=begun.next)
     assert len(stage.stand_in.asked) == asked  # it is left alone for a while
     other = await full_text.search("tea", limit=2)
@@ -405,7 +405,8 @@ async def test_a_server_that_is_not_there_or_refuses_the_login_is_named(stage: S
         assert "The search server http://127.0.0.1:9 cannot be reached" in str(found.notice)
     stage.stand_in.authorization = "Basic YWRhOnB3"
     with pytest.raises(
-        SearchServerRefusedError, match=r"refuses the login \(401\): check MESSOR_SEARCH_SERVER_KEY"
+        SearchServerRefusedError,
+        match=r"rejected the credentials \(401\): check MESSOR_SEARCH_SERVER_KEY",
     ):
         await stage.server.ask("GET", "")
     async with server_at(

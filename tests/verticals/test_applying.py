@@ -57,7 +57,8 @@ async def test_a_version_means_one_thing(database: Database) -> None:
 
 async def test_what_a_new_version_drops_is_switched_off(database: Database) -> None:
     before = await apply(database)
-    source = WELLNESS.source.replace("version = 1", "version = 2", 1)
+    first = WELLNESS.vertical.version
+    source = WELLNESS.source.replace(f"version = {first}", f"version = {first + 1}", 1)
     source = source.replace('name = "botox"', 'name = "needles"', 1)
     source = source.replace("[profiles.sg-mobile]", "[profiles.sg-phone]", 1)
     after = await apply(database, files.understand(source, "w.toml"))
@@ -69,7 +70,7 @@ async def test_what_a_new_version_drops_is_switched_off(database: Database) -> N
     rows = await database.fetch("SELECT name FROM messor.serp_profiles WHERE NOT active")
     assert [row[0] for row in rows] == ["sg-mobile"]
     versions = await verticals.history(database, after)
-    assert [one.version for one in versions] == [2, 1]
+    assert [one.version for one in versions] == [first + 1, first]
     with pytest.raises(ConflictError):
         await apply(database)
 
@@ -135,3 +136,32 @@ async def test_a_domain_may_have_an_owner_in_each_vertical(database: Database) -
             key, outcome = await organisations.put(connection, applied, given, actor="test")
             assert outcome == "created"
             assert await organisations.owner_of(connection, applied, "both.example") == key
+
+
+@pytest.mark.parametrize(
+    "filters,names",
+    [
+        ({}, ["Alder Clinic", "Birch Spa", "Shop"]),
+        ({"q": "SPA"}, ["Birch Spa"]),
+        ({"q": "%"}, []),
+        ({"vertical": "wellness"}, ["Alder Clinic", "Birch Spa"]),
+        ({"domain": "alder.example"}, ["Alder Clinic"]),
+        ({"domain": "birch.example", "vertical": "products"}, []),
+    ],
+)
+async def test_organisations_are_filtered_and_ordered(
+    database: Database, filters: dict[str, str], names: list[str]
+) -> None:
+    for vertical, name, domain in (
+        ("wellness", "Birch Spa", "birch.example"),
+        ("wellness", "Alder Clinic", "alder.example"),
+        ("products", "Shop", "shop.example"),
+    ):
+        applied = await apply(database, files.shipped(vertical))
+        async with database.transaction() as connection:
+            given = NewOrganisation.understand(name, [domain])
+            await organisations.put(connection, applied, given, actor="test")
+    found = await listed(ORGANISATIONS, database, order="name", **filters)
+    assert [one.name for one in found] == names
+    backwards = await listed(ORGANISATIONS, database, order="-name", **filters)
+    assert [one.name for one in backwards] == names[::-1]

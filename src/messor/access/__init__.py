@@ -2,6 +2,6 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "csrf", "errors", "keys", "links", "login", "members", "origin", "passwords", "principal",
+    "csrf", "errors", "key_policies", "keys", "links", "login", "members", "origin", "passwords", "principal",
     "ratelimits", "roles", "saved_views", "second_factor", "secret", "sessions", "typed_text",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Mapped
@@ -120,6 +120,29 @@ class ApiKeyTable(Base):
     revoked_at: Mapped[utc | None]
     revoked_by: Mapped[str | None]
     uses: Mapped[list[str]] = column(default="'{}'")  # what its holder does with what it reads
+
+
+class KeyPolicyTable(Base):
+    """What a person lets a key decide by itself: which domains, how deep, how much a day."""
+
+    __tablename__ = "key_policies"
+
+    key_id: Mapped[UUID] = column(belongs_to("api_keys.id"), key=True)
+    domains: Mapped[list[str]]  # registrable domains, or `*`
+    max_depth: Mapped[smallint] = column(check="max_depth BETWEEN 0 AND 100")
+    pages_a_day: Mapped[int] = column(check="pages_a_day BETWEEN 1 AND 1000000")
+    set_by: Mapped[str]
+    set_at: Mapped[utc_now]
+
+
+class KeyUsageTable(Base):
+    """Pages that a key with a policy had fetched on a day."""
+
+    __tablename__ = "key_usage"
+
+    key_id: Mapped[UUID] = column(belongs_to("api_keys.id"), key=True)
+    day: Mapped[date] = column(key=True)
+    pages: Mapped[int] = column(default="0", check="pages >= 0")
 
 
 class LoginThrottleTable(Base):

@@ -113,7 +113,7 @@ class ObjectStore:
             if is_whole and (tag is None or tag[1] != _md5(data)):
                 is_whole = bytes(obstore.get(self._backend, key).bytes()) == bytes(data)
         if not is_whole:
-            raise ArchiveAwayError(f"{self.url} does not hold what was written to {key}.")
+            raise ArchiveAwayError(f"{self.url} did not store what was written to {key}.")
 
     def read(self, key: str, start: int, length: int) -> bytes:
         """A range of an object, shorter where the object ends; FileNotFoundError without one."""
@@ -181,7 +181,7 @@ def open_store(url: str, options: StoreOptions) -> ObjectStore:
     if parts.scheme == "file":
         return ObjectStore(url, backends.LocalStore(parts.path, mkdir=True))
     if parts.scheme != "s3" or not parts.netloc:
-        raise UsageError(f"{url!r} is no archive. Give one such as s3://bucket/prefix.")
+        raise UsageError(f"{url!r} is not an archive URL. Give one such as s3://bucket/prefix.")
     backend = backends.S3Store(
         parts.netloc,
         prefix=parts.path.strip("/") or None,

@@ -49,10 +49,10 @@ class Relocated:
 
 
 async def relocate(archive: Archive, database: Database) -> AsyncIterator[Relocated]:
-    """Move everything sealed that is not in the archive's store."""
+    """Move all sealed segments that are not in the archive's store."""
     store, after = archive.store, ""
     if store is None:
-        raise UsageError("Set MESSOR_ARCHIVE_URL to the store that the archive shall move to.")
+        raise UsageError("Set MESSOR_ARCHIVE_URL to the store to move the archive to.")
     while rows := await database.fetch(ELSEWHERE, f"{store.url}/", after, AT_ONCE):
         after = rows[-1]["name"]
         for row in rows:

@@ -45,7 +45,7 @@ PROGRESS_EVERY = 10_000
 
 @click.group()
 def archive() -> None:
-    """Show, tidy, move and verify the archive.
+    """Show, compact, move and verify the archive.
 
     \b
     Example:
@@ -68,7 +68,7 @@ def show_status(as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    emit(f"New segments go to {found['archive']}.")
+    emit(f"New segments are written to {found['archive']}.")
     print_table(
         ("kind", "segments", "objects", "bytes"),
         [
@@ -76,14 +76,16 @@ def show_status(as_json: bool) -> None:
             for each in found["segments"]
         ],
     )
-    emit(f"{found['to_delete']:,} wait to be deleted, {found['to_erase']:,} records to be erased.")
+    emit(
+        f"{found['to_delete']:,} segments wait to be deleted, {found['to_erase']:,} records to be erased."
+    )
 
 
 @archive.command("compact")
-@click.option("--now", is_flag=True, help="Also objects that are younger than a day.")
+@click.option("--now", is_flag=True, help="Include objects less than a day old.")
 @json_option
 def compact_objects(now: bool, as_json: bool) -> None:
-    """Put small objects of the archive's store together, with a CDXJ index beside each.
+    """Merge small objects in the archive's store, with a CDXJ index beside each.
 
     `messor up` and workers do so every hour. Exits with 8 if objects are missing or damaged.
 
@@ -99,7 +101,7 @@ def compact_objects(now: bool, as_json: bool) -> None:
     if done.damaged:
         raise AuditFailedError(
             f"{len(done.damaged):,} objects are missing or damaged, such as {done.damaged[0]}. "
-            "To see what that concerns: messor archive verify"
+            "To list the affected pages: messor archive verify"
         )
 
 
@@ -125,7 +127,7 @@ async def _compact(wait_seconds: float) -> Compacted:
 def move(move_texts: bool, as_json: bool) -> None:
     """Move segments to the store that MESSOR_ARCHIVE_URL names, from this machine or another store.
 
-    Workers may run meanwhile. Segments on other machines stay: run it there too. The old files and
+    Workers may keep running. Segments on other machines are not moved: run the command there too. The old files and
     objects are deleted an hour later (messor archive gc).
 
     With --texts the markdown of pages moves, to the archive or back to PostgreSQL. It may be stopped

@@ -60,7 +60,7 @@ _AGO = re.compile(r"(\d{1,6})([mhdw])", re.ASCII)
 
 @click.group()
 def audit() -> None:
-    """Check from the logs that the crawler kept to its rules.
+    """Verify from the logs that the crawler followed its rules.
 
     \b
     Example:
@@ -107,7 +107,7 @@ def politeness_(domain: str | None, since: str | None, svg: Path | None, as_json
 def contract_(within: str, as_json: bool) -> None:
     """Run all checks of the behaviour contract on the stored evidence.
 
-    Exits with 8 when a check fails. The mode selector is checked by the console itself.
+    Exits with 8 when a check fails. The console itself checks the mode selector.
 
     \b
     Example:

@@ -25,7 +25,7 @@ _PAGING = ("order", "cursor", "limit")
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="Print what follows too, until Ctrl-C.")
+@click.option("--follow", "-f", is_flag=True, help="Keep printing new changes until Ctrl-C.")
 @click.option(
     "--use",
     "uses",
@@ -35,7 +35,7 @@ _PAGING = ("order", "cursor", "limit")
 )
 @list_options(CHANGES)
 def changes(follow: bool, uses: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Print what changed, in commit order, with tombstones of what was erased.
+    """Print changes in commit order, with tombstones for erased data.
 
     \b
     Example:

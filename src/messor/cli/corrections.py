@@ -41,7 +41,7 @@ def corrections() -> None:
 @click.argument("value", required=False)
 @click.option("--confirm", is_flag=True, help="Confirm that the page's own value is correct.")
 @click.option("--none", "is_none", is_flag=True, help="The page does not state the field.")
-@click.option("--reason", help="Why; shown beside the value.")
+@click.option("--reason", help="Reason, shown beside the value.")
 @json_option
 def add(
     record: int,
@@ -55,8 +55,8 @@ def add(
 ) -> None:
     """Correct or confirm FIELD of a RECORD.
 
-    The value is shown at once in records, products, lists and exports, beside the page's own words. It stays
-    until the page itself changes. Write it as on the page, or as JSON.
+    The value takes effect at once in records, products, lists and exports, and holds until the
+    page itself changes. Enter it as written on the page, or as JSON.
 
     \b
     Example:
@@ -88,7 +88,7 @@ def add(
 @click.argument("correction", type=click.IntRange(1))
 @json_option
 def withdraw(correction: int, as_json: bool) -> None:
-    """Withdraw a CORRECTION in force: the page's own value is shown again.
+    """Withdraw a CORRECTION in force; the page's own value applies again.
 
     \b
     Example:

@@ -74,11 +74,11 @@ def _output(context: click.Context, parameter: click.Parameter, path: str | None
 @click.option("--pages-from", type=click.File(encoding="utf-8"),
               help="File with one page per line for user_assisted mode; - for standard input.")  # fmt: skip
 @click.option("--extract/--no-extract", default=True,
-              help="Extract records while crawling, or leave that to messor extract.")  # fmt: skip
+              help="Extract records while crawling; without it, run messor extract later.")  # fmt: skip
 @click.option("-o", "--output", "target", metavar="FILE", is_eager=True,
               type=click.Path(dir_okay=False, writable=True), callback=_output,
-              help="Write the domain's records to a .csv, .jsonl, .parquet, .xlsx, .sqlite or .duckdb file, or the "
-                   "summary to any other.")  # fmt: skip
+              help="File for the domain's records (.csv, .jsonl, .parquet, .xlsx, "
+              ".sqlite, .duckdb) or, with any other suffix, the summary.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def crawl(
     url: str,

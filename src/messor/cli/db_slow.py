@@ -21,14 +21,14 @@ UNUSED = ("table", "index", "bytes")
 
 @click.command()
 @click.option("--running", "running_seconds", type=click.FloatRange(0, 86_400), default=1.0,
-              show_default=True, help="Seconds that a running statement has taken at least.")  # fmt: skip
+              show_default=True, help="Minimum seconds a running statement has taken.")  # fmt: skip
 @click.option("--mean", "mean_ms", type=click.FloatRange(0, 86_400_000), default=10.0,
-              show_default=True, help="Mean milliseconds of a finished statement, at least.")  # fmt: skip
+              show_default=True, help="Minimum mean milliseconds of a finished statement.")  # fmt: skip
 @json_option
 def slow(running_seconds: float, mean_ms: float, as_json: bool) -> None:
-    """Show slow queries, tables that are read as a whole, and unused indexes.
+    """Show slow queries, tables read by full scans, and unused indexes.
 
-    Figures of finished statements need the extension pg_stat_statements.
+    Statistics of finished statements need the extension pg_stat_statements.
 
     \b
     Example:

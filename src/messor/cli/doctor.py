@@ -315,7 +315,10 @@ async def _engines(settings: Settings) -> DoctorCheck:
 
 async def _search_server(settings: Settings) -> DoctorCheck:
     """Ask the search server for its version, and whether its index follows."""
-    name, mend = "search server", "start it, or correct MESSOR_SEARCH_SERVER_*; PostgreSQL answers"
+    name, mend = (
+        "search server",
+        "start it, or correct MESSOR_SEARCH_SERVER_*; PostgreSQL serves searches until then",
+    )
     try:
         async with open_session(settings, pool_size=1) as session:
             known = await indexes.statuses(session.database)
@@ -324,11 +327,11 @@ async def _search_server(settings: Settings) -> DoctorCheck:
     try:
         options = SearchServerSettings.of(settings)
         if options is None and not known:
-            return DoctorCheck(name, "ok", "not configured: PostgreSQL answers searches")
+            return DoctorCheck(name, "ok", "not configured; PostgreSQL serves searches")
         if options is None:
-            found = "not configured, but documents are noted for its index"
+            found = "not configured, but changes are queued for its index"
             return DoctorCheck(
-                name, "note", found, "set MESSOR_SEARCH_SERVER_URL, or messor search-index drop"
+                name, "note", found, "set MESSOR_SEARCH_SERVER_URL, or run messor search-index drop"
             )
         async with SearchServer(options) as server:
             version = (await server.ask("GET", "")).get("version", {})

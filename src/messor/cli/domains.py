@@ -185,7 +185,7 @@ def submit(
 @click.option(
     "--priority",
     type=click.IntRange(*RANGES["priority"]),
-    help="Its turn while workers are busy: 1 first, 10 last, 5 by default.",
+    help="Priority while workers are busy: 1 is highest, 10 lowest; 5 by default.",
 )
 @click.option("--reset-delay", is_flag=True, help="Use the default delay.")
 @click.option("--reset-frequency", is_flag=True, help="Use the default crawl frequency.")

@@ -69,7 +69,7 @@ _OPTIONS = (
     click.option("--format", "format_", type=click.Choice(tuple(FORMATS)),
                  help="Format; by default the file's suffix."),
     click.option("--columns", metavar="NAMES", help="Columns, comma-separated; default: all."),
-    click.option("--bom", is_flag=True, help="Begin a CSV file with a byte order mark, for Excel."),
+    click.option("--bom", is_flag=True, help="Start a CSV file with a byte order mark, for Excel."),
     click.option("--since", metavar="EXPORT|TIME",
                  help="Only what changed since an export or a time such as 2026-11-01 or 7d."),
     click.option("--use", "uses", multiple=True, type=click.Choice(USE_NAMES),

@@ -74,7 +74,7 @@ def replay(
     processes: int | None,
     as_json: bool,
 ) -> None:
-    """Extract archived pages again, with the current parsers or a given version.
+    """Re-extract archived pages with the current parsers or a given version.
 
     The result replaces the earlier extraction; changes are attributed to the parser, not to the
     site. It can be stopped at any time and continued with --resume.

@@ -167,8 +167,8 @@ def rights(
 ) -> None:
     """Show what a site says about the use of a URL, and which statement decides.
 
-    AIPREF, Content-Signal, TDMRep, RSL and robots tags are read. The most restrictive statement wins,
-    silence is no permission, and what cannot be understood is unknown.
+    Reads AIPREF, Content-Signal, TDMRep, RSL and robots tags. The most restrictive statement wins;
+    the absence of a statement permits nothing, and one that cannot be parsed counts as unknown.
 
     \b
     Example:

@@ -7,8 +7,15 @@ from typing import TypeVar
 
 import click
 
+from messor.access import key_policies, members
 from messor.access import keys as registry
-from messor.access import members
+from messor.access.key_policies import (
+    DEFAULT_DEPTH,
+    DEFAULT_PAGES,
+    MOST_DEPTH,
+    MOST_PAGES,
+    KeyPolicy,
+)
 from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Act, Role, key_acts_of
@@ -16,6 +23,7 @@ from messor.access.secret import Secret
 from messor.cli.output import emit, json_option, print_item, print_json, print_table, run
 from messor.cli.session import transact
 from messor.core.terminal import say
+from messor.errors import UsageError
 from messor.rights.uses import USE_NAMES
 from messor.settings import Settings
 from messor.store.database import Connection
@@ -35,6 +43,7 @@ def keys() -> None:
     Example:
       messor keys create "nightly report" --member ada@example.org --scope read
       messor keys list
+      messor keys policy 5f0c9a1be2d4 --approve example.org --pages-a-day 200
       messor keys revoke 5f0c9a1be2d4
     """
 
@@ -128,6 +137,65 @@ def list_keys(member: str | None, as_json: bool) -> None:
         print_table(HEAD, [_row(key) for key in found])
     else:
         say("No keys. Create one: messor keys create NAME --member ada@example.org")
+
+
+@keys.command()
+@click.argument("prefix")
+@click.option("--approve", "domains", multiple=True, metavar="DOMAIN",
+              help="Domain that the key approves on first use, or any for all; repeatable.")  # fmt: skip
+@click.option("--depth", default=DEFAULT_DEPTH, show_default=True, type=click.IntRange(0, MOST_DEPTH),
+              help="Maximum link distance of its crawls.")  # fmt: skip
+@click.option("--pages-a-day", default=DEFAULT_PAGES, show_default=True, type=click.IntRange(1, MOST_PAGES),
+              help="Pages it may have fetched per day (UTC).")  # fmt: skip
+@click.option("--none", "drops", is_flag=True, help="Take the policy away.")
+@json_option
+def policy(
+    prefix: str,
+    *,
+    domains: tuple[str, ...],
+    depth: int,
+    pages_a_day: int,
+    drops: bool,
+    as_json: bool,
+) -> None:
+    """Show or set what a key decides by itself.
+
+    A key with a policy approves domains on first use, so that a program can work without a person at
+    each step. Its member must be allowed to review domains.
+
+    \b
+    Example:
+      messor keys policy 5f0c9a1be2d4 --approve example.org --approve example.net --depth 1
+      messor keys policy 5f0c9a1be2d4 --none
+    """
+    if drops and domains:
+        raise UsageError("--none cannot be combined with --approve.")
+
+    async def act(connection: Connection) -> KeyPolicy | None:
+        key = await registry.get(connection, prefix, by=LOCAL_ADMIN)
+        if drops:
+            await key_policies.drop(connection, key, by=LOCAL_ADMIN)
+        elif domains:
+            return await key_policies.give(
+                connection,
+                key,
+                domains=domains,
+                by=LOCAL_ADMIN,
+                max_depth=depth,
+                pages_a_day=pages_a_day,
+            )
+        return (await key_policies.of_keys(connection, [key.id])).get(key.id)
+
+    found = run(transact(act))
+    if as_json:
+        print_json(asdict(found) if found else None)
+    elif found is None:
+        say("This key has no policy: it approves nothing by itself.")
+    else:
+        emit(
+            f"It approves {', '.join(found.domains).replace('*', 'any domain')} on first use, "
+            f"to depth {found.max_depth}, {found.pages_a_day} pages a day (set by {found.set_by})."
+        )
 
 
 @keys.command()

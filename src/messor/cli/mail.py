@@ -20,7 +20,7 @@ BODY = "This is a test of the mail settings of Messor. No action is needed.\n"
 
 @click.group()
 def mail() -> None:
-    """Check the mail server that notices to submitters go through.
+    """Check the mail server used for notices to submitters.
 
     \b
     Example:

@@ -15,6 +15,7 @@ import tomllib
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from itertools import takewhile
 
 import click
 from click.shell_completion import CompletionItem
@@ -53,6 +54,7 @@ COMMANDS = {
     "keys": "messor.cli.keys:keys",
     "keywords": "messor.cli.keywords:keywords",
     "mail": "messor.cli.mail:mail",
+    "mcp": "messor.cli.mcp:mcp",
     "members": "messor.cli.members:members",
     "model": "messor.cli.model:model",
     "orbits": "messor.cli.orbits:orbits",
@@ -202,8 +204,10 @@ def _run() -> None:
         sys.exit(error.exit_code)
     except ValidationError as error:
         first = error.errors()[0]
-        name = "_".join(str(part) for part in first["loc"]).upper()
-        say(f"messor: setting MESSOR_{name} is invalid: {first['msg']}")
+        # Parts of a table have variables of their own; host names and places in a list have none.
+        parts = takewhile(str.isidentifier, map(str, first["loc"]))
+        name, why = "__".join(parts).upper(), first["msg"].removeprefix("Value error, ")
+        say(f"messor: setting MESSOR_{name} is invalid: {why}")
         sys.exit(2)
     except SettingsError as error:
         found = re.search(r'field "(\w+)"', str(error))

@@ -68,8 +68,8 @@ def rights() -> None:
 def show(target: str, as_json: bool) -> None:
     """Show what a site says about search, AI input, AI training, text mining and archiving.
 
-    Of a URL: each use, and the line of robots.txt, header or element that decides. Of a domain: all
-    statements, and on how many pages they were found. Nothing is fetched.
+    For a URL: each use, and the robots.txt line, header or element that decides it. For a domain:
+    all statements, with the number of pages each was found on. Nothing is fetched.
 
     \b
     Example:
@@ -116,7 +116,7 @@ def _print_domain(found: DomainRights) -> None:
         ],
     )
     say(
-        f"Of {found.pages} fetched pages; statements of robots.txt are those at the time of the fetch."
+        f"Of {found.pages} fetched pages; robots.txt statements are those in force at the time of the fetch."
     )
 
 

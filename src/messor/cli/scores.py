@@ -176,9 +176,9 @@ def calibrate(vertical: str, as_json: bool) -> None:
 @click.option("--apply", "is_applied", is_flag=True, help="Publish them as the next version.")
 @json_option
 def judge_weights_of(vertical: str, is_applied: bool, as_json: bool) -> None:
-    """Suggest judge weights from reviewers' decisions, with how often they would have been wrong.
+    """Suggest judge weights from reviewers' decisions, with their error rates.
 
-    The figures are of decisions held out while the weights were fitted. With --apply the weights
+    The error rates are measured on decisions held out of the fit. With --apply the weights
     become the vertical's next version, if they did better than the current ones.
 
     \b

@@ -33,6 +33,9 @@ from messor.store.database import Database
 @click.option("--max-price", help="Maximum price.")
 @click.option("--currency", help="Currency of the prices, such as EUR.")
 @click.option("--min-rating", help="Minimum rating.")
+@click.option(
+    "--min-confidence", help="Minimum confidence of a record, from 0 to 1; pages have none."
+)
 @click.option("--facets", "with_facets", is_flag=True, help="Count the matches by facet.")
 @click.option("--cursor", help="Continue from here, as printed by the previous page.")
 @click.option("--limit", type=click.IntRange(1, searching.MOST), default=20, show_default=True,
@@ -49,6 +52,7 @@ def search(  # noqa: PLR0917 - one for each option
     max_price: str | None,
     currency: str | None,
     min_rating: str | None,
+    min_confidence: str | None,
     with_facets: bool,
     cursor: str | None,
     limit: int,
@@ -72,6 +76,7 @@ def search(  # noqa: PLR0917 - one for each option
         _number(max_price, "--max-price"),
         currency,
         _number(min_rating, "--min-rating"),
+        _number(min_confidence, "--min-confidence"),
     )
     typed = " ".join(query)
 

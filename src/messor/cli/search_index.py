@@ -25,7 +25,7 @@ from messor.store.database import Database
 def search_index() -> None:
     """Fill and check the index of a search server (Elasticsearch or OpenSearch).
 
-    Without MESSOR_SEARCH_SERVER_URL, PostgreSQL answers searches and there is no such index.
+    Without MESSOR_SEARCH_SERVER_URL, PostgreSQL serves searches and there is no index.
 
     \b
     Example:
@@ -50,13 +50,13 @@ def status(as_json: bool) -> None:
     names = ("name", "state", "waiting", "refused", "sent_at", "trouble")
     print_table(names, [tuple(getattr(each, name) for name in names) for each in found])
     if not found:
-        say("There is no index at a search server: PostgreSQL answers searches.")
+        say("There is no index on a search server; PostgreSQL serves searches.")
 
 
 @search_index.command()
 @json_option
 def rebuild(as_json: bool) -> None:
-    """Fill a new index and put it in place of the live one; searches go on meanwhile.
+    """Build a new index and replace the live one; searches keep working.
 
     \b
     Example:
@@ -78,10 +78,10 @@ def rebuild(as_json: bool) -> None:
 
 
 @search_index.command()
-@click.option("--repair", is_flag=True, help="Have everything that differs sent again.")
+@click.option("--repair", is_flag=True, help="Resend every document that differs.")
 @json_option
 def check(repair: bool, as_json: bool) -> None:
-    """Compare the live index with PostgreSQL; documents that wait to be sent are left out.
+    """Compare the live index with PostgreSQL; documents waiting to be sent are skipped.
 
     \b
     Example:
@@ -109,13 +109,13 @@ def check(repair: bool, as_json: bool) -> None:
     print_table(("drift", "documents", "first"), rows)
     emit(f"  {found.documents:,} documents in PostgreSQL", bold=found.name)
     if repair and found.keys:
-        say(f"{len(found.keys):,} documents are sent again within a minute of `messor up`.")
+        say(f"{len(found.keys):,} documents will be resent within a minute while `messor up` runs.")
 
 
 @search_index.command()
 @json_option
 def drop(as_json: bool) -> None:
-    """Delete the indexes, at the server too if it is configured: PostgreSQL answers from then on.
+    """Delete the indexes, also on the server if one is configured; PostgreSQL then serves searches.
 
     \b
     Example:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from messor.access.passwords import Passwords
 from messor.api.app import make_api
+from messor.api.firecrawl.app import is_firecrawl, make_firecrawl
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.core.heartbeat import Heartbeat
@@ -23,6 +24,7 @@ from messor.runtime.server.limits import ServerLimits
 from messor.runtime.server.listener import listen
 from messor.runtime.server.load import Load
 from messor.runtime.server.protocol import bounded_protocol
+from messor.scrape.services import ScrapeServices
 from messor.settings import Settings
 from messor.store.database import Database
 
@@ -67,6 +69,11 @@ class WebServer:
         self._settings = settings
         self._passwords = Passwords()
         self._api = make_api(settings, database, session_cookie=SESSION, alarms=alarms)
+        context = self._api.state.context
+        self._services = ScrapeServices(
+            settings, database, context.full_text, lambda: bool(context.is_closing)
+        )
+        self._firecrawl = make_firecrawl(context, self._services)
         self._console = make_console(
             settings,
             database,
@@ -113,6 +120,7 @@ class WebServer:
         self._server.should_exit = True
 
     async def run(self) -> None:
+        self._api.state.context.begin(self._services.keeper.run())
         try:
             await self._server.serve(sockets=[self._socket])
         finally:
@@ -126,10 +134,8 @@ class WebServer:
         """Send paths under /api to the API, all others to the console, and measure it."""
         if scope["type"] == "http" and (other := SHORT_PATHS.get(scope["path"])):
             scope = {**scope, "path": other, "raw_path": other.encode()}
-        path = scope.get("path", "")
-        is_api = path == "/api" or path.startswith("/api/")
-        app: ASGIApp = self._api if is_api else self._console
-        with self._measured("api" if is_api else "console") as responded:
+        app, interface = self._application(scope.get("path", ""))
+        with self._measured(interface) as responded:
 
             async def noting(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -137,6 +143,13 @@ class WebServer:
                 await send(message)
 
             await app(scope, receive, noting)
+
+    def _application(self, path: str) -> tuple[ASGIApp, str]:
+        if path == "/api" or path.startswith("/api/"):
+            return self._api, "api"
+        if is_firecrawl(path):
+            return self._firecrawl, "firecrawl"
+        return self._console, "console"
 
     @contextlib.contextmanager
     def _measured(self, interface: str) -> Iterator[list[int]]:

@@ -23,9 +23,9 @@ HEAD = ("name", "what", "format", "cadence", "place", "state", "next run", "last
 
 @click.group()
 def standing() -> None:
-    """Export on a schedule to a place of MESSOR_EXPORT_PLACES.
+    """Export on a schedule to a folder named in MESSOR_EXPORT_PLACES.
 
-    `messor up` must be running; O-Exports looks every five minutes.
+    `messor up` must be running; its task O-Exports checks every five minutes.
 
     \b
     Example:
@@ -37,18 +37,20 @@ def standing() -> None:
 @standing.command()
 @click.argument("name")
 @click.argument("noun", type=click.Choice(tuple(NOUNS)))
-@click.option("--to", "place", required=True, help="Place, by its name in MESSOR_EXPORT_PLACES.")
-@click.option("--cadence", required=True, help='When, such as "0 3 * * *" (UTC) or @every 6h.')
+@click.option("--to", "place", required=True, help="Destination: a name from MESSOR_EXPORT_PLACES.")
+@click.option("--cadence", required=True, help='Schedule, such as "0 3 * * *" (UTC) or @every 6h.')
 @click.option("--format", "format_", type=click.Choice(tuple(FORMATS)), default="jsonl",
               show_default=True, help="Format.")  # fmt: skip
 @click.option("--filter", "filters", multiple=True, metavar="NAME=VALUE",
               help="Filter of the noun's list, such as domain=shop.example; repeatable.")  # fmt: skip
 @click.option("--columns", metavar="NAMES", help="Columns, comma-separated; default: all.")
-@click.option("--bom", is_flag=True, help="Begin a CSV file with a byte order mark, for Excel.")
-@click.option("--incremental", is_flag=True, help="Only what changed since the last delivered one.")
+@click.option("--bom", is_flag=True, help="Start a CSV file with a byte order mark, for Excel.")
+@click.option(
+    "--incremental", is_flag=True, help="Only what changed since the last delivered export."
+)
 @json_option
 def add(name: str, noun: str, as_json: bool, **given: Any) -> None:
-    """Add a standing export, switched on.
+    """Add a standing export and enable it.
 
     \b
     Example:
@@ -81,15 +83,15 @@ def _tell(made: StandingExport, *, as_json: bool) -> None:
     if as_json:
         print_json(made)
     elif made.is_active:
-        say(f"{made.name} is next made at {made.next_run_at:%Y-%m-%d %H:%M} UTC.")
+        say(f"{made.name} next runs at {made.next_run_at:%Y-%m-%d %H:%M} UTC.")
     else:
-        say(f"{made.name} is switched off.")
+        say(f"{made.name} is disabled.")
 
 
 @standing.command("list")
 @list_options(STANDING_EXPORTS)
 def list_(**given: Any) -> None:
-    """List standing exports with how their last one went.
+    """List standing exports with the result of their last run.
 
     \b
     Example:
@@ -110,7 +112,7 @@ def _row(found: StandingExport) -> tuple[Any, ...]:
 @click.argument("name")
 @json_option
 def on(name: str, as_json: bool) -> None:
-    """Switch a standing export on, from its next time.
+    """Enable a standing export from its next scheduled time.
 
     \b
     Example:
@@ -123,7 +125,7 @@ def on(name: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def off(name: str, as_json: bool) -> None:
-    """Switch a standing export off.
+    """Disable a standing export.
 
     \b
     Example:
@@ -145,7 +147,7 @@ def _switch(name: str, *, on: bool, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def remove(name: str, as_json: bool) -> None:
-    """Remove a standing export; what it delivered stays until something is erased.
+    """Remove a standing export; delivered files stay until an erasure removes them.
 
     \b
     Example:

@@ -176,8 +176,8 @@ def _row(row: KnownTask) -> tuple[Any, ...]:
 def list_dead(**given: Any) -> None:
     """List tasks that failed for good, with the reason: the dead letters of crawling.
 
-    A page of a site is tried again at its usual cadence; after five such rounds it rests until
-    somebody asks for it, or its sitemap says that it changed.
+    A page is retried at its usual cadence; after five such rounds it rests until it is requested
+    or its sitemap reports a change.
 
     \b
     Example:

@@ -13,13 +13,10 @@ from functools import partial
 
 import click
 
-from messor.access import links
 from messor.cli.output import run
-from messor.cli.worker import SHUTDOWN_SECONDS, worker_supervisor
+from messor.cli.supervisors import SHUTDOWN_SECONDS, worker_supervisor
 from messor.core.metrics import as_text
 from messor.core.terminal import say
-from messor.jobs.broker.options import options_of
-from messor.ops.webhooks.dispatch import Dispatcher
 from messor.runtime.components import WatchedComponents
 from messor.runtime.ends import Lifeline, stopping_on_signals
 from messor.runtime.process_group import Component, ProcessGroup
@@ -28,11 +25,8 @@ from messor.runtime.server.hosts import console_url
 from messor.runtime.server.listener import inherited, listen
 from messor.runtime.supervisor import RestartPolicy, Supervisor
 from messor.runtime.watchdog import WatchedComponent
-from messor.runtime.worker_process import Duties, extraction, job_types, needing_broker
-from messor.schedule import leader
 from messor.settings import Settings
 from messor.store.session import Session, open_session
-from messor.watches.watcher import Watcher
 
 SERVER_COMMAND = (sys.executable, "-m", "messor", "up", "--supervised")
 SUPERVISOR_CONNECTIONS = 2
@@ -65,8 +59,7 @@ async def _up(workers: int, *, console: bool) -> None:
         listening = listen(settings.listen_host, settings.listen_port) if console else None
         if workers:
             # Pages are extracted in the server process, not by each worker.
-            duties = Duties.understand(None, settings, concurrency=None, is_supervised=True)
-            arguments = ["--only", duties.besides_extraction]
+            arguments = ["--besides-extraction"]
             on_hang = partial(watches.report_hang, "worker processes")
             watches.add(
                 "the worker supervisor",
@@ -103,6 +96,8 @@ def _server(
 
 async def _show_links(settings: Settings, session: Session, listening: socket.socket) -> None:
     """Print where the console is, and a link that creates the first admin."""
+    from messor.access import links  # noqa: PLC0415 - asked once; this process stays small
+
     url = console_url(settings, listening.getsockname()[1])
     say(f"Console: {url}   API: {url}/api/v1")
     link = await links.offer_first_admin(session.database)
@@ -112,6 +107,11 @@ async def _show_links(settings: Settings, session: Session, listening: socket.so
 
 async def _serve(workers: int, descriptor: int | None) -> None:
     """Run the components that are no worker's, including the relay if a broker is configured."""
+    # The supervisor starts without them: what it loads stays in memory for nothing.
+    from messor.ops.webhooks.dispatch import Dispatcher  # noqa: PLC0415
+    from messor.runtime.worker_process import extraction  # noqa: PLC0415
+    from messor.watches.watcher import Watcher  # noqa: PLC0415
+
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
         watches = WatchedComponents(settings, session)
@@ -165,6 +165,10 @@ def _web_server(
 
 def _relay(settings: Settings, session: Session) -> WatchedComponent:
     """Return the component that relays job hints to the broker while it holds the relay lease."""
+    from messor.jobs.broker.options import options_of  # noqa: PLC0415 - see `_serve`
+    from messor.runtime.worker_process import job_types, needing_broker  # noqa: PLC0415 - see `_serve`
+    from messor.schedule import leader  # noqa: PLC0415 - see `_serve`
+
     with needing_broker():
         from messor.jobs.broker.app import build_app  # noqa: PLC0415 - an extra
         from messor.jobs.broker.publisher import Publisher  # noqa: PLC0415 - an extra

@@ -24,7 +24,7 @@ ALERT_HEAD = ("id", "time", "state", "alert", "url")
 
 @click.group()
 def watches() -> None:
-    """Be told by mail, webhook or feed when something changes.
+    """Watch for changes, with notices by mail, webhook or feed.
 
     `messor up` must be running.
 
@@ -41,22 +41,26 @@ def watches() -> None:
 @click.argument("noun", type=click.Choice(get_args(Noun)))
 @click.option("--when", type=click.Choice(get_args(When)), required=True, help="Condition.")
 @click.option("--field", help="Field of the record, for crosses, falls and changed.")
-@click.option("--value", type=float, help="Value that is crossed.")
-@click.option("--percent", type=float, help="Least fall in percent.")
+@click.option("--value", type=float, help="Threshold, for crosses.")
+@click.option("--percent", type=float, help="Minimum fall in percent.")
 @click.option("--days", type=int, help="Days, for deadline and stale.")
 @click.option("--filter", "filters", multiple=True, metavar="NAME=VALUE",
               help="Filter of the noun's list, such as domain=shop.example; repeatable.")  # fmt: skip
-@click.option("--mail", "recipient", metavar="ADDRESS", help="Tell this address.")
-@click.option("--webhook", type=click.UUID, help="Tell this webhook; see messor webhooks list.")
-@click.option("--slack", is_flag=True, help="Shape the webhook's message for Slack.")
+@click.option("--mail", "recipient", metavar="ADDRESS", help="Notify this address.")
+@click.option("--webhook", type=click.UUID, help="Notify this webhook; see messor webhooks list.")
+@click.option("--slack", is_flag=True, help="Format the webhook's message for Slack.")
 @click.option("--digest", type=click.Choice(get_args(Digest)), default="at_once",
-              show_default=True, help="Tell at once or together.")  # fmt: skip
-@click.option("--zone", default="UTC", show_default=True, help="Time zone of hours.")
-@click.option("--hour", type=int, default=8, show_default=True, help="Hour of digests.")
-@click.option("--quiet", nargs=2, type=int, metavar="FROM TO", help="Hours in which to wait.")
+              show_default=True, help="Send alerts at once or as a digest.")  # fmt: skip
+@click.option("--zone", default="UTC", show_default=True, help="Time zone of --hour and --quiet.")
+@click.option(
+    "--hour", type=int, default=8, show_default=True, help="Hour at which digests are sent."
+)
+@click.option(
+    "--quiet", nargs=2, type=int, metavar="FROM TO", help="Quiet hours, in which nothing is sent."
+)
 @json_option
 def add(name: str, noun: Noun, as_json: bool, **given: Any) -> None:
-    """Add a watch, switched off, and print the token of its feed once.
+    """Add a watch, disabled at first, and print the token of its feed once.
 
     \b
     Example:
@@ -121,7 +125,7 @@ def _row(watch: Watch) -> tuple[Any, ...]:
 @click.argument("watch_id", type=click.UUID)
 @list_options(ALERTS, without=("watch_id",))
 def alerts(watch_id: UUID, **given: Any) -> None:
-    """List what a watch told, and what it holds back.
+    """List a watch's alerts, sent and held back.
 
     \b
     Example:
@@ -152,7 +156,7 @@ def _alert(alert: Alert) -> tuple[Any, ...]:
 @click.argument("watch_id", type=click.UUID)
 @json_option
 def preview_(watch_id: UUID, as_json: bool) -> None:
-    """Print what a watch would have told in the last 30 days.
+    """Print the alerts a watch would have sent in the last 30 days.
 
     \b
     Example:
@@ -185,7 +189,7 @@ async def _preview(database: Any, watch_id: UUID) -> Any:
 @click.argument("watch_id", type=click.UUID)
 @json_option
 def on(watch_id: UUID, as_json: bool) -> None:
-    """Switch a watch on, for what changes from now on.
+    """Enable a watch for changes from now on.
 
     \b
     Example:
@@ -198,7 +202,7 @@ def on(watch_id: UUID, as_json: bool) -> None:
 @click.argument("watch_id", type=click.UUID)
 @json_option
 def off(watch_id: UUID, as_json: bool) -> None:
-    """Switch a watch off.
+    """Disable a watch.
 
     \b
     Example:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 import click
 
 from messor.cli.output import run
+from messor.cli.supervisors import SHUTDOWN_SECONDS, worker_supervisor
 from messor.core.terminal import say
 from messor.errors import UsageError
 from messor.jobs.broker.options import options_of
@@ -17,13 +18,10 @@ from messor.ledger.alarms import AlarmBoard
 from messor.runtime.ends import MEGABYTE, resident_bytes, stopping_on_signals
 from messor.runtime.exporter import Exporter
 from messor.runtime.process_group import ProcessGroup
-from messor.runtime.supervisor import RestartPolicy, Supervisor
+from messor.runtime.supervisor import Supervisor
 from messor.runtime.watchdog import Watchdog
 from messor.runtime.worker_process import EXTRACT, Duties, WorkerProcess
 from messor.settings import Settings
-
-WORKER_COMMAND = (sys.executable, "-m", "messor", "worker", "--supervised")
-SHUTDOWN_SECONDS = 40.0  # more than the workers' own limit
 
 NewSupervisor = Callable[[], Supervisor]
 
@@ -38,6 +36,7 @@ NewSupervisor = Callable[[], Supervisor]
 @click.option("--broker/--no-broker", default=None,
               help="Receive job hints from the broker, or poll; default: the broker if one is configured.")  # fmt: skip
 @click.option("--supervised", is_flag=True, hidden=True, help="Exit when standard input closes.")
+@click.option("--besides-extraction", is_flag=True, hidden=True, help="All work but extraction.")
 def worker(
     processes: int | None,
     concurrency: int | None,
@@ -45,6 +44,7 @@ def worker(
     *,
     broker: bool | None,
     supervised: bool,
+    besides_extraction: bool,
 ) -> None:
     """Crawl due pages, extract records and run jobs, until SIGTERM or Ctrl-C.
 
@@ -57,6 +57,9 @@ def worker(
       messor worker --broker --only audit
     """
     settings = Settings()
+    if besides_extraction:
+        every = Duties.understand(None, settings, concurrency=None, is_supervised=supervised)
+        only = every.besides_extraction
     duties = Duties.understand(only, settings, concurrency=concurrency, is_supervised=supervised)
     if broker and not duties.job_types:
         raise UsageError("--broker applies to jobs only; drop it, or add job types to --only.")
@@ -113,21 +116,3 @@ async def _supervise(settings: Settings, processes: int, supervisors: list[NewSu
     group = ProcessGroup(watched, farewell_seconds=SHUTDOWN_SECONDS)
     async with stopping_on_signals(group):
         await group.run()
-
-
-def worker_supervisor(
-    settings: Settings,
-    processes: int,
-    arguments: list[str],
-    on_hang: Callable[[str], Awaitable[None]] | None = None,
-) -> Supervisor:
-    """Return the supervisor of so many workers."""
-    command = (*WORKER_COMMAND, *arguments)
-    return Supervisor(
-        command,
-        processes,
-        say=say,
-        ceiling_mb=settings.worker_memory_mb,
-        policy=RestartPolicy(hang_seconds=settings.hang_seconds),
-        on_hang=on_hang,
-    )

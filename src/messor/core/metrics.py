@@ -26,7 +26,7 @@ class Metrics:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(namespace="messor", registry=registry)
         self.stage_seconds = Histogram(
-            "messor_stage_seconds", "Duration of a stage of a page's way", ["stage"],
+            "messor_stage_seconds", "Duration of a stage of a page's path", ["stage"],
             buckets=SECONDS, registry=registry,
         )  # fmt: skip
         self.stage_errors = Counter(
@@ -61,7 +61,7 @@ class Metrics:
             "messor_job_seconds", "Duration of a job", ["type"], buckets=SECONDS, registry=registry
         )
         self.jobs_ended = Counter(
-            "messor_jobs_ended", "Attempts of jobs by how they ended", ["type", "outcome"],
+            "messor_jobs_ended", "Job attempts by result", ["type", "outcome"],
             registry=registry,
         )  # fmt: skip
         self.request_seconds = Histogram(

@@ -62,7 +62,7 @@ def inspect_rights(given: Given) -> Found:
     if (licence := _optional(given, "rsl")) is not None:
         said += rsl.statements_of(licence.encode(), address, "RSL document")
     markup = _optional(given, "html") or ""
-    reading = _reading(markup, address, [])
+    reading = _reading(markup, address, []) or html.PageReading(url=address, base=address)
     headers = [
         (name.encode(), line.encode("latin-1", "replace"))
         for name, value in _headers(given).items()
@@ -143,7 +143,8 @@ def inspect_page(given: Given) -> Found:
     text, encoding, size = _page_text(given, headers)
     status, generic = _status(given), given.get("generic") is True
     warnings: list[str] = []
-    reading = _reading(text, url, warnings)
+    read = _reading(text, url, warnings)
+    reading = read or html.PageReading(url=url, base=url)
     data = hashes.encode_data(reading.structured)
     extraction = read_records(text, url, generic=generic, status=status).as_json()
     extraction["warnings"] = list(dict.fromkeys([*warnings, *extraction["warnings"]]))
@@ -162,7 +163,7 @@ def inspect_page(given: Given) -> Found:
         "structured_data": reading.structured,
         "text_length": reading.text_length,
         "word_count": reading.word_count,
-        **_judged(given, headers, text, size, reading),
+        **_judged(given, headers, text, size, read),
     }
 
 
@@ -194,19 +195,23 @@ def inspect_document(given: Given) -> Found:
     }
 
 
-def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading:
-    """A page as the data path reads it, empty if it is too complex."""
+def _reading(text: str, url: str, warnings: list[str]) -> html.PageReading | None:
+    """A page as the data path reads it, None if it is too complex."""
     try:
         return html.read_page(text, url)
     except html.TooComplexError as error:
         warnings.append(str(error))
-        return html.PageReading(url=url, base=url)
+        return None
 
 
 def _judged(
-    given: Given, headers: Mapping[str, str], text: str, size: int, reading: html.PageReading
+    given: Given,
+    headers: Mapping[str, str],
+    text: str,
+    size: int,
+    reading: html.PageReading | None,
 ) -> Found:
-    """The verdict of the quality gates."""
+    """The verdict of the quality gates; what was not read is judged by status and headers alone."""
     is_known = given.get("html") is not None or given.get("body_b64") is not None
     verdict = gates.judge(
         status=_status(given),
@@ -214,7 +219,7 @@ def _judged(
         html=text,
         reading=reading if is_known else None,
         size=size,
-        url=reading.url,
+        url=_optional(given, "url") or NO_URL,
     )
     block = verdict.block
     return {

@@ -68,7 +68,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ExportWindow:
     """A range of keys: above the first, up to the last; open where None."""
 
     above: Key | None
@@ -76,24 +76,28 @@ class Window:
     span: timedelta = SHORTEST  # of windows by time
 
 
-async def next_window(database: Database, wanted: Selection, window: Window) -> Window | None:
+async def next_window(
+    database: Database, wanted: Selection, window: ExportWindow
+) -> ExportWindow | None:
     """The window after one, or the first; None at the end."""
     if window.above is not None and window.up_to is None:
         return None
     if wanted.noun.windows == "time":
         return await _by_time(database, wanted, window)
     values = Values()
-    bounds = _bounds(wanted.noun, Window(window.up_to, None), values)
+    bounds = _bounds(wanted.noun, ExportWindow(window.up_to, None), values)
     keys = ", ".join(f"{column}::text" for column, _ in wanted.noun.key)
     row = await database.fetchrow(
         f"""SELECT {keys} FROM {wanted.noun.table} WHERE {bounds}
              ORDER BY {_order(wanted.noun)} OFFSET {wanted.window - 1} LIMIT 1""",
         *values,
     )
-    return Window(window.up_to or (), None if row is None else tuple(row))
+    return ExportWindow(window.up_to or (), None if row is None else tuple(row))
 
 
-async def _by_time(database: Database, wanted: Selection, window: Window) -> Window | None:
+async def _by_time(
+    database: Database, wanted: Selection, window: ExportWindow
+) -> ExportWindow | None:
     """Windows of a log without an index by key: they widen where it is empty."""
     end = wanted.started_at + AHEAD
     if window.up_to is None:
@@ -104,17 +108,17 @@ async def _by_time(database: Database, wanted: Selection, window: Window) -> Win
     if first >= end:
         return None
     edge = min(first + window.span, end)
-    return Window(window.up_to or (), (edge.isoformat(), LAST_ID), window.span)
+    return ExportWindow(window.up_to or (), (edge.isoformat(), LAST_ID), window.span)
 
 
-def widened(window: Window, rows: int) -> Window:
+def widened(window: ExportWindow, rows: int) -> ExportWindow:
     """The window with the span that the next one should have."""
     span = min(window.span * 2, LONGEST) if rows < WINDOW // 4 else window.span
     return replace(window, span=SHORTEST if rows > WINDOW else span)
 
 
 async def copy_window(
-    database: Database, wanted: Selection, window: Window, write: Write
+    database: Database, wanted: Selection, window: ExportWindow, write: Write
 ) -> tuple[int, int]:
     """Write the rows of a window; returns how many, and of how many pages rows are held back."""
     archived: dict[int, str | None] = {}
@@ -142,7 +146,7 @@ async def copy_window(
 
 
 def _query(
-    wanted: Selection, window: Window, refused: list[int], archived: Mapping[int, str | None]
+    wanted: Selection, window: ExportWindow, refused: list[int], archived: Mapping[int, str | None]
 ) -> _Query:
     values = Values()
     conditions = [
@@ -156,7 +160,7 @@ def _query(
     return _Query(wanted, all_of(conditions), values, archived)
 
 
-async def _refused(connection: Connection, wanted: Selection, window: Window) -> list[int]:
+async def _refused(connection: Connection, wanted: Selection, window: ExportWindow) -> list[int]:
     """The pages of a window whose rows may not leave."""
     noun = wanted.noun
     values = Values()
@@ -261,7 +265,7 @@ def _order(noun: Noun) -> str:
     return ", ".join(column for column, _ in noun.key)
 
 
-def _bounds(noun: Noun, window: Window, values: Values) -> str:
+def _bounds(noun: Noun, window: ExportWindow, values: Values) -> str:
     keys = f"({_order(noun)})"
     found = []
     for sign, edge in ((">", window.above), ("<=", window.up_to)):

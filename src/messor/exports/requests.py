@@ -108,7 +108,7 @@ class NewExport:
         columns = noun.chosen(tuple(self.columns))
         if made.is_partitioned and noun.partition not in {each.name for each in columns}:
             raise UsageError(
-                f"{noun.name} are partitioned by {noun.partition}; export that column, too."
+                f"{noun.name} are partitioned by {noun.partition}; include that column in the export."
             )
         if self.bom and self.format != "csv":
             raise UsageError("Only CSV can begin with a byte order mark.")
@@ -254,7 +254,7 @@ async def download(connection: Connection, folder: Path, export: Export, *, acto
             await record(connection, [Event("export.downloaded", actor, data=described(export))])
             return path
     if export.place is not None:
-        raise NotFoundError(f"This export is delivered to {export.place}; it is not downloaded.")
+        raise NotFoundError(f"This export is delivered to {export.place}; it cannot be downloaded.")
     if export.state in ("queued", "running"):
         raise ConflictError("This export is not finished; ask for its state until it is done.")
     raise NotFoundError("The file of this export is no longer kept; export again.")

@@ -19,7 +19,7 @@ import msgspec
 
 from messor.archive.storage import Archive, ArchiveSource
 from messor.errors import ConflictError, MessorError
-from messor.exports.batches import Selection, Window, copy_window, next_window, widened
+from messor.exports.batches import ExportWindow, Selection, copy_window, next_window, widened
 from messor.exports.formats import Format, format_of
 from messor.exports.nouns import noun_of
 from messor.exports.queries import Export, get
@@ -161,7 +161,7 @@ async def _read(
     reached: Checkpoint,
 ) -> AsyncIterator[int]:
     """Write window after window, with a checkpoint after each; yields the rows so far."""
-    window: Window | None = Window(None if reached.after is None else (), reached.after)
+    window: ExportWindow | None = ExportWindow(None if reached.after is None else (), reached.after)
     while window is not None:
         window = await next_window(database, wanted, window)
         if window is not None:

@@ -90,7 +90,7 @@ UPDATE messor.lanes l
 """
 
 
-class Chunk:
+class BatchChunk:
     """Lines to be written in one transaction."""
 
     def __init__(self, items: Sequence[BatchItem], bad: Sequence[BadLine]) -> None:
@@ -107,7 +107,11 @@ class Chunk:
 
 
 async def write(
-    connection: Connection, batch_id: UUID, chunk: Chunk, priority: int, frequency: timedelta | None
+    connection: Connection,
+    batch_id: UUID,
+    chunk: BatchChunk,
+    priority: int,
+    frequency: timedelta | None,
 ) -> None:
     """Write domains, lanes, pages and tasks, locked in the order of a flush."""
     if not chunk.items:
@@ -148,7 +152,7 @@ def _priority_of(item: BatchItem, usual: int) -> int:
     return usual if item.priority is None else item.priority
 
 
-async def _approved(connection: Connection, chunk: Chunk) -> dict[str, Any]:
+async def _approved(connection: Connection, chunk: BatchChunk) -> dict[str, Any]:
     """The approved domains by host name; lines of other domains are rejected."""
     names = {item.url.host: registrable_domain(item.url.host) for item in chunk.items}
     wanted = sorted({name for name in names.values() if name is not None})
@@ -158,7 +162,7 @@ async def _approved(connection: Connection, chunk: Chunk) -> dict[str, Any]:
     return {host: rows[name] for host, name in names.items() if name in rows}
 
 
-async def _fit(connection: Connection, chunk: Chunk, domains: dict[str, Any]) -> None:
+async def _fit(connection: Connection, chunk: BatchChunk, domains: dict[str, Any]) -> None:
     """Reject pages beyond their domain's budget."""
     given = [(_page(item, chunk, domains), item) for item in chunk.items]
     _, refused = await pages.admit(connection, [page for page, _ in given])
@@ -173,7 +177,9 @@ async def _fit(connection: Connection, chunk: Chunk, domains: dict[str, Any]) ->
     )
 
 
-async def _hosts(connection: Connection, chunk: Chunk, domains: dict[str, Any]) -> dict[str, int]:
+async def _hosts(
+    connection: Connection, chunk: BatchChunk, domains: dict[str, Any]
+) -> dict[str, int]:
     """Ids of all hosts; new ones are created with the task to read their robots.txt first."""
     first = {item.url.authority: item for item in chunk.items}
     known = {row["host"]: row for row in await connection.fetch(HOSTS, list(first))}
@@ -211,7 +217,7 @@ def _objection(name: str | None, row: Any) -> str | None:
     }[row["status"]]
 
 
-def _page(item: BatchItem, chunk: Chunk, domains: dict[str, Any]) -> NewPage:
+def _page(item: BatchItem, chunk: BatchChunk, domains: dict[str, Any]) -> NewPage:
     domain_id = domains[item.url.host]["id"]
     url = item.url
     return NewPage(

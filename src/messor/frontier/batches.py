@@ -26,7 +26,7 @@ from messor.frontier.batch_lines import (
     raw_lines,
     sitemap_lines,
 )
-from messor.frontier.batch_rows import Chunk, refused_line
+from messor.frontier.batch_rows import BatchChunk, refused_line
 from messor.frontier.tasks import DEFAULT_PRIORITY
 from messor.ledger.events import Event, record
 from messor.store.database import TRY_AGAIN, Connection, Database
@@ -118,7 +118,7 @@ class BatchSubmitter:
         """Write one chunk; retry if it conflicts with a flush."""
         items, bad, duplicates = self._split(lines)
         for attempt in range(TRIES):
-            chunk = Chunk(items, bad)
+            chunk = BatchChunk(items, bad)
             try:
                 async with self._database.transaction() as connection:
                     await batch_rows.write(
@@ -178,7 +178,7 @@ class BatchSubmitter:
 
 
 def _count(
-    report: BatchReport, lines: Sequence[Line], chunk: Chunk, duplicates: int
+    report: BatchReport, lines: Sequence[Line], chunk: BatchChunk, duplicates: int
 ) -> tuple[UUID, int, int, int, int, int]:
     return (
         report.id,

@@ -224,6 +224,7 @@ class CrawlRunTable(Base):
     seen_at: Mapped[utc_now]  # its command was alive then
     ended_at: Mapped[utc | None]
     left_out: Mapped[int] = column(default="0")  # links over `max_pages`
+    scope: Mapped[json | None]  # what else it leaves out: see messor.run_takes
 
 
 class CrawlRunPageTable(Base):

@@ -20,12 +20,12 @@ from messor.store.database import Connection, Database
 
 ALIVE_SECONDS = 60.0  # how long a run counts as open after its command was last seen
 COLUMNS = """id, domain_id, url, page_id, started_by, bounded, sitemaps, max_depth, max_pages, delay, refetch,
-       status, started_at, ended_at, left_out"""
+       status, started_at, ended_at, left_out, scope::text AS scope"""
 
 START = f"""
 INSERT INTO messor.crawl_runs (id, domain_id, url, page_id, started_by, bounded, max_depth,
-                               max_pages, delay, refetch, sitemaps)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING {COLUMNS}
+                               max_pages, delay, refetch, sitemaps, scope)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb) RETURNING {COLUMNS}
 """
 
 # The same command resumes a run that was stopped or whose process died.
@@ -36,7 +36,7 @@ UPDATE messor.crawl_runs SET status = 'running', ended_at = NULL, seen_at = mess
    AND (status = 'interrupted' OR (status = 'running'
         AND seen_at < messor.clock() - make_interval(secs => {ALIVE_SECONDS})))
    AND url = ANY ($2::text[]) AND max_depth IS NOT DISTINCT FROM $3 AND max_pages IS NOT DISTINCT FROM $4
-   AND delay IS NOT DISTINCT FROM $5 AND refetch = $6
+   AND delay IS NOT DISTINCT FROM $5 AND refetch = $6 AND scope IS NOT DISTINCT FROM $7::jsonb
    AND started_at > messor.clock() - interval '7 days'
 RETURNING {COLUMNS}
 """
@@ -84,6 +84,7 @@ WITH given AS (
      AND t.status NOT IN ({HELD_SQL})
    WHERE NOT EXISTS (SELECT FROM messor.crawl_run_pages m
                       WHERE m.run_id = g.run_id AND m.page_id = t.page_id)
+     AND (r.scope IS NULL OR r.page_id = t.page_id OR messor.run_takes(r.scope, h.host, p.url))
 ), counted AS (
   SELECT k.*, count(*) FILTER (WHERE k.wanted) OVER (PARTITION BY k.run_id ORDER BY k.page_id)
            + (SELECT count(*) FROM messor.crawl_run_pages m WHERE m.run_id = k.run_id AND m.fetched)
@@ -257,6 +258,7 @@ class CrawlRun:
     started_at: datetime
     ended_at: datetime | None
     left_out: int
+    scope: str | None  # JSON: see messor.run_takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,8 @@ class RunLimits:
     pages: int | None = None
     delay: float | None = None
     refetch: bool = False
+    scope: str | None = None  # JSON: see messor.run_takes
+    sitemaps: bool = True
 
 
 class RunTask(NamedTuple):
@@ -303,7 +307,14 @@ async def resume(
 ) -> CrawlRun | None:
     """The unfinished run of the same command."""
     row = await connection.fetchrow(
-        RESUME, domain_id, urls, limits.depth, limits.pages, limits.delay, limits.refetch
+        RESUME,
+        domain_id,
+        urls,
+        limits.depth,
+        limits.pages,
+        limits.delay,
+        limits.refetch,
+        limits.scope,
     )
     if row is None:
         return None
@@ -323,7 +334,7 @@ async def start(
 ) -> CrawlRun:
     page_id, url = page
     await connection.execute(FORGET, domain_id)
-    sitemaps = bounded and (limits.depth or 0) > 0 and is_root(url)
+    sitemaps = limits.sitemaps and bounded and (limits.depth or 0) > 0 and is_root(url)
     row = await connection.fetchrow(
         START,
         new_id(),
@@ -337,6 +348,7 @@ async def start(
         limits.delay,
         limits.refetch,
         sitemaps,
+        limits.scope,
     )
     assert row is not None
     return CrawlRun(**row)

@@ -83,7 +83,7 @@ class FullText:
                 return found
         if place is not None and place.answered_by != POSTGRESQL:
             raise UsageError(
-                "The search server that began this list does not respond: start from the first page."
+                "The search server that returned the first page does not respond. Start again from the first page."
             )
         found = await postgresql.search(self._source, typed, filters, after=after, limit=limit)
         return replace(found, notice=self._trouble) if server is not None else found
@@ -105,8 +105,8 @@ class FullText:
             found = await ask()
         except (SearchServerDownError, SearchServerRefusedError) as error:
             if self._trouble != str(error):
-                logger.warning("PostgreSQL answers searches: %s", error)
-            self._trouble = f"PostgreSQL answered: {error}"
+                logger.warning("PostgreSQL serves searches: %s", error)
+            self._trouble = f"PostgreSQL was used instead: {error}"
             # A refused question says nothing about the next one; a refused login does.
             if isinstance(error, SearchServerDownError) or error.status in (401, 403):
                 self._rests_until = clock.now() + REST_SECONDS

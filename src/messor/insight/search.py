@@ -70,6 +70,8 @@ _ASKED = f"""{_PARSED}, matched AS (
      AND ($8::text[] IS NULL OR d.availability = ANY ($8))
      AND ($9::numeric IS NULL OR d.price >= $9) AND ($10::numeric IS NULL OR d.price <= $10)
      AND ($11::text IS NULL OR d.currency = $11) AND ($12::numeric IS NULL OR d.rating >= $12)
+     AND ($13::numeric IS NULL OR EXISTS (SELECT FROM messor.records c
+                                           WHERE c.id = d.record_id AND c.confidence >= $13::real))
 )"""
 
 # What is shown of a page's markdown: links by their words alone.
@@ -108,9 +110,9 @@ SELECT g.id, o.original,
 FIND = f"""{_ASKED}, ranked AS (
   SELECT m.*, ts_rank_cd(m.words, m.question, 1) AS rank FROM matched m
 ), chosen AS (
-  SELECT * FROM ranked WHERE $13::float4 IS NULL OR (rank, id) < ($13, $14::bigint)
-   ORDER BY rank DESC, id DESC LIMIT $15
-){_SHOWN.replace("{marks}", "$16")}
+  SELECT * FROM ranked WHERE $14::float4 IS NULL OR (rank, id) < ($14, $15::bigint)
+   ORDER BY rank DESC, id DESC LIMIT $16
+){_SHOWN.replace("{marks}", "$17")}
  ORDER BY c.rank DESC, c.id DESC
 """
 
@@ -128,9 +130,9 @@ SHOW = f"""{_PARSED}, chosen AS (
 FACETS = f"""{_ASKED}, counted AS (
   SELECT m.domain, m.kind, m.brand, m.category, m.availability,
          CASE WHEN m.price IS NOT NULL THEN
-           coalesce(m.currency, '?') || ' ' || width_bucket(m.price, $13::numeric[]) END AS price,
+           coalesce(m.currency, '?') || ' ' || width_bucket(m.price, $14::numeric[]) END AS price,
          floor(m.rating)::int::text AS rating
-    FROM matched m LIMIT $14
+    FROM matched m LIMIT $15
 )
 SELECT CASE 0 WHEN grouping(domain) THEN 'domain' WHEN grouping(kind) THEN 'kind'
               WHEN grouping(brand) THEN 'brand' WHEN grouping(category) THEN 'category'
@@ -157,11 +159,16 @@ class SearchFilters:
     max_price: Decimal | None = None
     currency: str | None = None
     min_rating: Decimal | None = None
+    min_confidence: Decimal | None = None  # of a record; pages have none
 
     def __post_init__(self) -> None:
         low, high = self.min_price, self.max_price
         if low is not None and high is not None and low > high:
             raise UsageError(f"Minimum price {low} exceeds maximum {high}.")
+        if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
+            raise UsageError(
+                f"A minimum confidence lies between 0 and 1; {self.min_confidence} was given."
+            )
 
     def values(self) -> tuple[Any, ...]:
         lists = (self.kinds, self.domains, self.brands, self.categories, self.availability)
@@ -171,6 +178,7 @@ class SearchFilters:
             self.max_price,
             self.currency,
             self.min_rating,
+            self.min_confidence,
         )
 
 

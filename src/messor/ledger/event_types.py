@@ -32,9 +32,16 @@ class _Group(NamedTuple):
 
 _OF_PAGE = ("url",)
 _GROUPS: Mapping[str, _Group] = {
+    "alert": _Group(
+        {
+            "raised": "something needs an operator's attention",
+            "ended": "what needed attention is over",
+        },
+        ("raised", "ended"),
+    ),
     "archive": _Group(
         {
-            "compacted": "small objects of the archive were put together",
+            "compacted": "small archive objects were merged",
             "moved": "the archive was moved to an object store",
             "texts_moved": "texts of pages were moved between PostgreSQL and the archive",
             "repaired": "damaged or missing archive data were repaired",
@@ -105,9 +112,9 @@ _GROUPS: Mapping[str, _Group] = {
             "started": "somebody asked for an export",
             "finished": "an export's file is complete",
             "downloaded": "somebody downloaded an export's file",
-            "delivered": "a standing export's file was delivered to its place",
-            "standing_added": "somebody made a standing export",
-            "standing_switched": "a standing export was switched on or off",
+            "delivered": "a standing export's file was delivered",
+            "standing_added": "a standing export was created",
+            "standing_switched": "a standing export was enabled or disabled",
             "standing_removed": "a standing export was removed",
             "cancelled": "an export was cancelled",
         }
@@ -135,7 +142,12 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "key": _Group(
-        {"created": "an API key was created", "revoked": "an API key was revoked"},
+        {
+            "created": "an API key was created",
+            "revoked": "an API key was revoked",
+            "policy_set": "an API key was given a policy, or its policy changed",
+            "policy_dropped": "an API key lost its policy",
+        },
         audience="admins",
     ),
     "keywords": _Group(
@@ -214,8 +226,8 @@ _GROUPS: Mapping[str, _Group] = {
             "changed": "a record changed or returned",
             "removed": "a record is no longer on its page",
             "corrected": "a person corrected a record, or confirmed a field",
-            "correction_withdrawn": "a correction was withdrawn; the page's own value is back",
-            "correction_lapsed": "a page changed a field that a person had corrected; its value holds",
+            "correction_withdrawn": "a correction was withdrawn; the page's own value applies again",
+            "correction_lapsed": "a page changed a corrected field; the page's value applies again",
         },
         page_urls=("url", "found", "correct"),
     ),
@@ -238,6 +250,10 @@ _GROUPS: Mapping[str, _Group] = {
         page_urls=_OF_PAGE,
     ),
     "robots": _Group({"slow": "a robots.txt demands a long Crawl-delay"}),
+    "scrape": _Group(
+        {"requested": "a program asked for a page, on somebody's behalf or by a key's policy"},
+        page_urls=_OF_PAGE,
+    ),
     "schedule": _Group(
         {
             "failed": "a scheduled run failed",

@@ -7,11 +7,11 @@ that reads an index, a small table or statistics; none scans pages or fetches.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 import asyncpg
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from messor.schedule.alert_rules import budgets_of
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Connection, Database
 
@@ -42,14 +42,14 @@ SELECT s.state, count(l.host_id)::float8 FROM unnest(ARRAY['held', 'due', 'paced
     ),
     Figure(
         "messor_lane_lag_seconds",
-        "How long the most overdue lane that nobody holds could have been claimed",
+        "How long the oldest claimable lane has waited for a worker",
         f"""
 SELECT coalesce(greatest(extract(epoch FROM {NOW} - min(claim_at)), 0), 0)::float8
   FROM messor.lanes WHERE worker_id IS NULL AND claim_at IS NOT NULL""",
     ),
     Figure(
         "messor_workers",
-        "Worker leases in force",
+        "Active worker leases",
         f"SELECT count(*)::float8 FROM messor.worker_leases WHERE ended_at IS NULL AND expires_at > {NOW}",
     ),
     Figure(
@@ -63,7 +63,7 @@ SELECT s.status, count(d.id)::float8
     ),
     Figure(
         "messor_hosts_risk",
-        "Hosts by level of risk",
+        "Hosts by risk level",
         f"""
 SELECT b.level, count(h.id)::float8 FROM unnest(ARRAY['low', 'medium', 'high', 'critical']) AS b (level)
   LEFT JOIN messor.hosts h
@@ -80,26 +80,26 @@ SELECT s.state, count(j.id)::float8 FROM unnest(ARRAY['queued', 'running', 'dead
     ),
     Figure(
         "messor_job_age_seconds",
-        "How long the most overdue waiting job could have been started",
+        "How long the oldest due job has waited to start",
         f"""
 SELECT coalesce(greatest(extract(epoch FROM {NOW} - min(available_at)), 0), 0)::float8
   FROM messor.jobs WHERE state = 'queued'""",
     ),
     Figure(
         "messor_extraction_waiting",
-        "Pages that wait for extraction",
+        "Pages waiting for extraction",
         "SELECT count(*)::float8 FROM messor.extraction_due",
     ),
     Figure(
         "messor_extraction_age_seconds",
-        "How long the oldest page that could be extracted has waited",
+        "How long the oldest extractable page has waited",
         f"""
 SELECT coalesce(greatest(extract(epoch FROM {NOW} - min(seen_at)), 0), 0)::float8
   FROM messor.extraction_due WHERE due_at <= {NOW}""",
     ),
     Figure(
         "messor_parser_losses",
-        "Records lost in a day on pages that still exist, by parser; 0 is shown for `any` when there are none",
+        "Records lost within a day on pages that still exist, by parser; `any` is 0 if there are none",
         f"""
 SELECT coalesce(r.parser, 'any'), count(DISTINCT c.record_id)::float8
   FROM (SELECT {NOW} - interval '1 day' AS since) t
@@ -121,12 +121,12 @@ SELECT provider, cost::float8 FROM messor.provider_usage
     ),
     Figure(
         "messor_watches",
-        "Watches that are active",
+        "Active watches",
         "SELECT count(*)::float8 FROM messor.watches WHERE is_active",
     ),
     Figure(
         "messor_watch_alert_age_seconds",
-        "How long the most overdue alert of a watch has waited",
+        "How long the most overdue watch alert has waited",
         f"""
 SELECT coalesce(greatest(extract(epoch FROM {NOW} - min(due_at)), 0), 0)::float8
   FROM messor.watch_alerts WHERE state = 'due'""",
@@ -141,18 +141,33 @@ SELECT s.state, count(x.id)::float8 FROM unnest(ARRAY['queued', 'running', 'done
     ),
     Figure(
         "messor_schedule_late_seconds",
-        "How late the most overdue run of the schedule is",
+        "Delay of the most overdue scheduled run",
         f"""
 SELECT coalesce(greatest(extract(epoch FROM {NOW} - min(next_run_at)), 0), 0)::float8
   FROM messor.schedules WHERE enabled""",
     ),
     Figure(
         "messor_alarms",
-        "Alarms of Messor's own that stand, by name; 0 is shown for `any` when there are none",
+        "Active alarms by name; `any` is 0 if there are none",
         f"""
 SELECT coalesce(a.name, 'any'), count(a.name)::float8
   FROM (VALUES (1)) t LEFT JOIN messor.alarms a ON a.{STANDING} GROUP BY 1""",
         ("name",),
+    ),
+    Figure(
+        "messor_alerts",
+        "Active alerts (O-Alerts) by name; `any` is 0 if there are none",
+        """
+SELECT coalesce(a.name, 'any'), count(a.name)::float8
+  FROM (VALUES (1)) t LEFT JOIN messor.alerts a ON a.ended_at IS NULL GROUP BY 1""",
+        ("name",),
+    ),
+    Figure(
+        "messor_backup_age_seconds",
+        "Age of the newest backup; nothing while there is none",
+        f"""
+SELECT extract(epoch FROM {NOW} - max(finished_at))::float8 FROM messor.backups
+ WHERE removed_at IS NULL HAVING max(finished_at) IS NOT NULL""",
     ),
     Figure(
         "messor_archive_bytes",
@@ -166,7 +181,7 @@ SELECT coalesce(a.name, 'any'), count(a.name)::float8
     ),
     Figure(
         "messor_wal_bytes",
-        "Bytes of write-ahead log written since the cluster was made; a rate of it is the load",
+        "Bytes of write-ahead log written since the cluster was created; its rate is the write load",
         "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8",
     ),
     Figure(
@@ -205,13 +220,3 @@ def _budgets(settings: Settings) -> Metric:
     for provider, budget in budgets_of(settings).items():
         family.add_metric([provider], float(budget))
     return family
-
-
-def budgets_of(settings: Settings) -> dict[str, Decimal]:
-    """Monthly budgets by the name their cost is booked under."""
-    given = {
-        "model": settings.ai_monthly_budget if settings.ai_url else None,
-        "crawl4ai": settings.crawl4ai_monthly_budget,
-        "firecrawl": settings.firecrawl_monthly_budget,
-    }
-    return {name: budget for name, budget in given.items() if budget is not None}

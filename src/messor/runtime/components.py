@@ -16,7 +16,6 @@ from messor.ledger.alarms import AlarmBoard, AlarmKeeper
 from messor.ledger.events import Event
 from messor.ops.clock_watch import ClockWatch
 from messor.ops.disk_watch import DiskWatch
-from messor.runtime.exporter import Exporter
 from messor.runtime.metrics_socket import MetricsSocket, More
 from messor.runtime.process_group import Component
 from messor.runtime.watchdog import Watchdog, WatchedComponent
@@ -63,6 +62,8 @@ class WatchedComponents:
         """Let Prometheus ask for the metrics of this machine, if an address is configured."""
         listen = self._settings.metrics_listen
         if listen:
+            from messor.runtime.exporter import Exporter  # noqa: PLC0415 - it loads a web server
+
             self.add("the metrics listener", lambda: Exporter(listen, self._settings.data_dir))
 
     def add(

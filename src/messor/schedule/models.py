@@ -71,3 +71,14 @@ class ScheduleRunTable(Keyless):
     started_by: Mapped[str]
     token: Mapped[bigint | None]  # of the leader; NULL when run by hand
     detail: Mapped[json] = column(default="'{}'")
+
+
+class AlertTable(Base):
+    """What operators were told is wrong; it stands until it ends."""
+
+    __tablename__ = "alerts"
+
+    name: Mapped[ctext] = column(key=True)
+    message: Mapped[str]
+    raised_at: Mapped[utc_now]
+    ended_at: Mapped[utc | None]

@@ -23,6 +23,7 @@ from messor.insight.search_server import jobs as search_jobs
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
 from messor.mail import outbox
+from messor.schedule.alerts import alerting
 from messor.schedule.daily import DAILY
 from messor.schedule.orchestrators import (
     Orchestrator,
@@ -83,6 +84,7 @@ def standard_registry(settings: Settings) -> Registry:
     ]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known += [noticing(settings), ANALYTICS]
+    known.append(alerting(settings))
     if settings.archive_url:
         known.append(ARCHIVE)
     if settings.backup_to:
@@ -309,7 +311,7 @@ AUDIT = Orchestrator(
 )
 ARCHIVE = Orchestrator(
     "O-Archive",
-    "compacts the objects of the archive, and deletes what nothing names any more, by a job",
+    "starts the job that merges small archive objects and deletes unreferenced ones",
     "25 * * * *",
     _tidy_archive,
 )
@@ -339,7 +341,7 @@ INDEX = Orchestrator(
 )
 SEARCH = Orchestrator(
     "O-Search",
-    "sends what is new in the search index to the search server",
+    "sends new and changed documents to the search server",
     "* * * * *",
     _send_to_search_server,
 )

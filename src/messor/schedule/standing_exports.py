@@ -89,7 +89,9 @@ async def add(
 ) -> StandingExport:
     """Make a standing export, switched on; raises a sentence about the first fault."""
     if not _NAME.fullmatch(wanted.name):
-        raise UsageError("Give it a name of lower-case letters, digits, - and _, such as prices.")
+        raise UsageError(
+            "The name must consist of lower-case letters, digits, - and _, such as prices."
+        )
     noun, _, filters = wanted.export.checked()
     places.of(wanted.place)
     following = cron.parse(wanted.cadence).after(await connection.fetchval(NOW))
@@ -181,7 +183,7 @@ def _json(value: Any) -> str:
 
 EXPORTS = Orchestrator(
     "O-Exports",
-    "makes standing exports that are due; removes files that are too old or hold what was erased",
+    "runs due standing exports; removes export files that are too old or contain erased data",
     "*/5 * * * *",
     in_turn(
         repeated("exports_begun", begin_due, PER_STEP), repeated("removals_asked_for", tidy, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from messor.access import upkeep
+from messor.access import key_policies, upkeep
 from messor.errors import UsageError
 from messor.jobs import history, leases
 from messor.ledger import errors
@@ -43,6 +43,17 @@ DELETE_RESPONSES = """
 WITH gone AS (
   DELETE FROM messor.idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM messor.idempotency_keys WHERE expires_at < (SELECT messor.clock())
+     LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1
+)
+SELECT count(*)::int FROM gone
+"""
+
+# Jobs of programs that waited, with their lists of pages; the pages themselves stay.
+DELETE_SCRAPE_JOBS = """
+WITH gone AS (
+  DELETE FROM messor.scrape_jobs WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM messor.scrape_jobs
+     WHERE expires_at < (SELECT messor.clock()) - interval '1 day'
      LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING 1
 )
 SELECT count(*)::int FROM gone
@@ -164,6 +175,8 @@ async def forget_visitors(connection: Connection, place: RunPosition) -> StepRes
     """Delete expired sessions, links and limits."""
     swept = await upkeep.sweep(connection, ROWS_PER_STEP)
     swept["idempotency_keys"] = await connection.fetchval(DELETE_RESPONSES, ROWS_PER_STEP)
+    swept["scrape_jobs"] = await connection.fetchval(DELETE_SCRAPE_JOBS, ROWS_PER_STEP)
+    await key_policies.sweep(connection)
     more = any(count == ROWS_PER_STEP for count in swept.values())
     return StepResult({"access_rows_deleted": sum(swept.values())}, place if more else None)
 

@@ -23,7 +23,7 @@ from messor.store.database import Connection, Database
 from messor.store.listing import Position, Source
 from messor.watches.conditions import Condition, Noun, is_implausible, numbers, sentence
 from messor.watches.due_times import due_at
-from messor.watches.nouns import Pair, fitting, nouns_of, pair_of
+from messor.watches.nouns import WatchedRow, fitting, nouns_of, pair_of
 from messor.watches.ranks import lost_ranks
 from messor.watches.watches import COLUMNS, Watch
 
@@ -114,13 +114,15 @@ async def find(
     ]
 
 
-def _candidates(watches: Sequence[Watch], changes: Sequence[Change]) -> dict[Noun, list[Pair]]:
+def _candidates(
+    watches: Sequence[Watch], changes: Sequence[Change]
+) -> dict[Noun, list[WatchedRow]]:
     """Pairs whose condition holds: each distinct condition of a noun and domain is tried once."""
     groups: dict[tuple[Noun, str | None], dict[Condition, list[int]]] = defaultdict(dict)
     for number, watch in enumerate(watches):
         place = groups[watch.noun, watch.filters.get("domain")]
         place.setdefault(watch.condition, []).append(number)
-    found: dict[Noun, list[Pair]] = defaultdict(list)
+    found: dict[Noun, list[WatchedRow]] = defaultdict(list)
     for number, change in enumerate(changes):
         for noun in nouns_of(change):
             for domain in {change.domain, None}:
@@ -131,7 +133,7 @@ def _candidates(watches: Sequence[Watch], changes: Sequence[Change]) -> dict[Nou
 
 
 async def _matched(
-    source: Source, noun: Noun, watches: Sequence[Watch], pairs: Sequence[Pair]
+    source: Source, noun: Noun, watches: Sequence[Watch], pairs: Sequence[WatchedRow]
 ) -> list[tuple[int, int]]:
     """The domain was compared already; only other filters need their rows."""
     rest = {

@@ -80,7 +80,7 @@ SELECT g.watch, g.change
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WatchedRow:
     """A watch and a change that it may have to tell, by their numbers in a batch."""
 
     watch: int
@@ -120,18 +120,18 @@ def nouns_of(change: Change) -> list[Noun]:
     return [*found, "products"] if noun == "records" and change.product_id else found
 
 
-def pair_of(noun: Noun, watch: int, number: int, change: Change) -> Pair:
+def pair_of(noun: Noun, watch: int, number: int, change: Change) -> WatchedRow:
     """A pair with the key of its thing."""
     if noun == "products":
-        return Pair(watch, number, change.product_id, None)
+        return WatchedRow(watch, number, change.product_id, None)
     key = change.subject.partition(":")[2]
     if noun in ("programs", "ranks", "domains"):
-        return Pair(watch, number, None, UUID(key))
-    return Pair(watch, number, int(key), None)
+        return WatchedRow(watch, number, None, UUID(key))
+    return WatchedRow(watch, number, int(key), None)
 
 
 async def fitting(
-    source: Source, noun: Noun, pairs: Sequence[Pair], given: Mapping[int, Mapping[str, Any]]
+    source: Source, noun: Noun, pairs: Sequence[WatchedRow], given: Mapping[int, Mapping[str, Any]]
 ) -> set[tuple[int, int]]:
     """The pairs whose thing matches the filters of its watch, in one statement."""
     if not pairs:

@@ -14,7 +14,7 @@ ColumnName = Annotated[str, Field(pattern=r"^[a-z_]{1,60}$")]
 
 
 class ExportBody(BaseModel):
-    """What of a list to export."""
+    """The rows and columns of a list to export."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,11 +49,11 @@ class ExportIn(ExportBody):
 
 
 class StandingExportIn(ExportBody):
-    """What to export again and again."""
+    """What a standing export exports."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$", description="Its name and folder")
     cadence: str = Field(max_length=200, description="Cron fields in UTC, or @every 6h")
     place: str = Field(max_length=60, description="A place of MESSOR_EXPORT_PLACES")
     is_incremental: bool = Field(
-        default=False, description="Only what changed since the last that was delivered"
+        default=False, description="Only what changed since the last delivered export"
     )

@@ -60,7 +60,7 @@ class FoundOut(Out):
     next: str | None = Field(description="Cursor of the next page; null at the end")
     facets: FacetsOut | None
     answered_by: str = Field(description="postgresql, or search server")
-    notice: str | None = Field(description="Why PostgreSQL answered in place of the search server")
+    notice: str | None = Field(description="Why PostgreSQL was used instead of the search server")
 
 
 class ParserOut(Out):
@@ -188,12 +188,12 @@ class TrialDecisionIn(In):
 
 
 class CorrectionIn(In):
-    """A person's word on a field."""
+    """A person's correction or confirmation of a field."""
 
     field: Annotated[str, text(100, 1)]
     act: Literal["correct", "confirm"] = "correct"
     value: Any = Field(
         None,
-        description="As the field's type, or as text on a page; null: the page does not state it",
+        description="In the field's type, or as text on a page; null if the page does not state it",
     )
     reason: Annotated[str, text(1_000, 1)] | None = None

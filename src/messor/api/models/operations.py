@@ -230,10 +230,12 @@ class SearchIndexOut(Out):
 
     name: str
     state: Literal["filling", "live"]
-    waiting: int = Field(description="Documents noted and not sent; at most 1,000,001 are counted")
-    refused: int = Field(description="Documents that the server did not take")
+    waiting: int = Field(description="Documents waiting to be sent; counted up to 1,000,001")
+    refused: int = Field(description="Documents that the server rejected")
     last_refusal: str | None
-    trouble: str | None = Field(description="Why nothing could be sent; null if it could")
+    trouble: str | None = Field(
+        description="Why sending failed; null if the last attempt succeeded"
+    )
     started_at: datetime
     live_at: datetime | None
     sent_at: datetime | None
@@ -248,7 +250,7 @@ class SearchIndexesOut(Out):
 class SearchJobOut(Out):
     """A job about the index."""
 
-    job_id: UUID | None = Field(description="Null if one is asked for already")
+    job_id: UUID | None = Field(description="Null if such a job is already queued")
 
 
 class VitalsOut(Out):

@@ -8,6 +8,13 @@ from uuid import UUID
 
 from pydantic import Field
 
+from messor.access.key_policies import (
+    DEFAULT_DEPTH,
+    DEFAULT_PAGES,
+    MOST_DEPTH,
+    MOST_DOMAINS,
+    MOST_PAGES,
+)
 from messor.access.keys import MOST_DAYS, USUAL_DAYS, ApiKey
 from messor.access.members import Member
 from messor.access.roles import Act, Role
@@ -56,6 +63,16 @@ class KeyIn(In):
         [], max_length=20, description="What its holder does with what it reads"
     )
     member_id: UUID | None = Field(None, description="Another member's id, for admins")
+
+
+class KeyPolicyIn(In):
+    """What a key decides by itself: domains that it approves on first use, and limits."""
+
+    domains: list[Annotated[str, text(253, 1)]] = Field(
+        min_length=1, max_length=MOST_DOMAINS, description="Domains, or any"
+    )
+    max_depth: int = Field(DEFAULT_DEPTH, ge=0, le=MOST_DEPTH)
+    pages_a_day: int = Field(DEFAULT_PAGES, ge=1, le=MOST_PAGES)
 
 
 class KeysOut(Out):

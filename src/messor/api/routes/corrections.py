@@ -37,7 +37,7 @@ async def correct_record(
 ) -> Correction:
     """Correct or confirm a field of a record.
 
-    The value is in force at once, beside the page's own words, until the page itself changes.
+    The value takes effect at once and holds until the page itself changes; the page's own value is kept.
     """
     return await _correct(connection, record_id, given, principal.actor)
 
@@ -57,7 +57,7 @@ async def correct_product(
 async def withdraw_correction(
     correction_id: BigId, connection: TransactionDep, principal: PrincipalDep
 ) -> Correction:
-    """Withdraw a correction in force: the page's own value is back."""
+    """Withdraw a correction in force; the page's own value applies again."""
     return await corrections.withdraw(connection, correction_id, actor=principal.actor)
 
 

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from messor.access import csrf, keys, links, members, sessions
+from messor.access import csrf, key_policies, keys, links, members, sessions
+from messor.access.key_policies import KeyPolicy
 from messor.access.keys import ApiKey
 from messor.access.members import Member
 from messor.access.roles import Act
@@ -17,6 +18,7 @@ from messor.api.gate import GatedRoute, needs
 from messor.api.models.people import (
     EndedOut,
     KeyIn,
+    KeyPolicyIn,
     KeysOut,
     LinkOut,
     MemberChangeIn,
@@ -200,3 +202,43 @@ async def revoke_key(key_id: UUID, connection: TransactionDep, principal: Princi
     """Revoke a key."""
     key = await keys.get(connection, key_id, by=principal)
     return await keys.revoke(connection, key, by=principal)
+
+
+@router.get("/keys/{key_id}/policy")
+@needs(Act.ACCOUNT_OWN)
+async def show_key_policy(
+    key_id: UUID, database: DatabaseDep, principal: PrincipalDep
+) -> KeyPolicy:
+    """Get what a key decides by itself."""
+    key = await keys.get(database, key_id, by=principal)
+    found = (await key_policies.of_keys(database, [key.id])).get(key.id)
+    if found is None:
+        raise NotFoundError("This key has no policy: it approves nothing by itself.")
+    return found
+
+
+@router.put("/keys/{key_id}/policy")
+@needs(Act.ACCOUNT_OWN)
+async def set_key_policy(
+    key_id: UUID, given: KeyPolicyIn, connection: TransactionDep, principal: PrincipalDep
+) -> KeyPolicy:
+    """Let a key approve domains on first use; only for those who may review domains."""
+    key = await keys.get(connection, key_id, by=principal)
+    return await key_policies.give(
+        connection,
+        key,
+        domains=given.domains,
+        by=principal,
+        max_depth=given.max_depth,
+        pages_a_day=given.pages_a_day,
+    )
+
+
+@router.delete("/keys/{key_id}/policy", status_code=204)
+@needs(Act.ACCOUNT_OWN)
+async def drop_key_policy(
+    key_id: UUID, connection: TransactionDep, principal: PrincipalDep
+) -> None:
+    """Take a key's policy away."""
+    key = await keys.get(connection, key_id, by=principal)
+    await key_policies.drop(connection, key, by=principal)

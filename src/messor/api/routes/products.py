@@ -64,6 +64,7 @@ async def search_products(
     max_price: Amount = None,
     currency: Currency = None,
     min_rating: Stars = None,
+    min_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: Cursor = None,
     limit: Few = 20,
@@ -79,6 +80,7 @@ async def search_products(
         exact(max_price),
         currency,
         exact(min_rating),
+        exact(min_confidence),
     )
     return await answer(full_text, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 

@@ -49,6 +49,7 @@ async def search(
     max_price: Amount = None,
     currency: Annotated[str | None, Query(pattern=r"^[A-Z]{3}$")] = None,
     min_rating: Annotated[float | None, Query(ge=0, le=5)] = None,
+    min_confidence: Annotated[float | None, Query(ge=0, le=1, description="Of records")] = None,
     facets: Annotated[bool, Query(description="Include counts per facet")] = False,
     cursor: Cursor = None,
     limit: Few = 20,
@@ -64,6 +65,7 @@ async def search(
         exact(max_price),
         currency,
         exact(min_rating),
+        exact(min_confidence),
     )
     return await answer(full_text, q, filters, with_facets=facets, cursor=cursor, limit=limit)
 

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/search/index", tags=["search"], route_class=GatedRou
 @router.get("")
 @needs(Act.READ)
 async def show_search_indexes(database: DatabaseDep) -> SearchIndexesOut:
-    """Get the indexes at the search server; without one, PostgreSQL answers searches."""
+    """Get the indexes on the search server; without a search server, PostgreSQL serves searches."""
     found = await indexes.statuses(database)
     return SearchIndexesOut(items=[SearchIndexOut.model_validate(each) for each in found])
 
@@ -24,12 +24,12 @@ async def show_search_indexes(database: DatabaseDep) -> SearchIndexesOut:
 @router.post("/rebuild", status_code=202)
 @needs(Act.SCHEDULE_CONTROL)
 async def rebuild_search_index(context: ContextDep, connection: TransactionDep) -> SearchJobOut:
-    """Start a job that fills a new index and puts it in place of the live one."""
+    """Start a job that builds a new index and replaces the live one."""
     return SearchJobOut(job_id=await jobs.ask(connection, context.settings, jobs.REBUILD))
 
 
 @router.post("/check", status_code=202)
 @needs(Act.SCHEDULE_CONTROL)
 async def check_search_index(context: ContextDep, connection: TransactionDep) -> SearchJobOut:
-    """Start a job that compares the live index with PostgreSQL and repairs what differs."""
+    """Start a job that compares the live index with PostgreSQL and repairs differences."""
     return SearchJobOut(job_id=await jobs.ask(connection, context.settings, jobs.CHECK))

@@ -26,7 +26,7 @@ Name = Annotated[str, Path(max_length=63)]
 class StandingSwitchIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    is_active: bool = Field(description="Whether it is made when it is due")
+    is_active: bool = Field(description="Whether it runs on its schedule")
 
 
 @router.get("")
@@ -35,7 +35,7 @@ async def list_standing_exports(
     database: DatabaseDep,
     asked: Annotated[ListRequest[StandingExport, StandingFilter], list_request(STANDING_EXPORTS)],
 ) -> ListPage[StandingExport]:
-    """List standing exports with how their last one went."""
+    """List standing exports with the result of their last run."""
     return await asked.read(database)
 
 
@@ -48,7 +48,7 @@ async def add_standing_export(
     principal: PrincipalDep,
     response: Response,
 ) -> StandingExport:
-    """Make a standing export, switched on."""
+    """Create a standing export and enable it."""
     made = await standing_exports.add(
         connection,
         NewStandingExport(**given.model_dump()),
@@ -63,7 +63,7 @@ async def add_standing_export(
 @router.get("/{name}")
 @needs(Act.DATA_EXPORT)
 async def show_standing_export(name: Name, database: DatabaseDep) -> StandingExport:
-    """Get a standing export with how its last one went."""
+    """Get a standing export with the result of its last run."""
     return await standing_queries.get(database, name)
 
 
@@ -72,7 +72,7 @@ async def show_standing_export(name: Name, database: DatabaseDep) -> StandingExp
 async def switch_standing_export(
     name: Name, given: StandingSwitchIn, connection: TransactionDep, principal: PrincipalDep
 ) -> StandingExport:
-    """Switch a standing export on, from its next time, or off."""
+    """Enable a standing export from its next scheduled time, or disable it."""
     return await standing_exports.switch(
         connection, name, on=given.is_active, actor=principal.actor
     )
@@ -83,5 +83,5 @@ async def switch_standing_export(
 async def remove_standing_export(
     name: Name, connection: TransactionDep, principal: PrincipalDep
 ) -> None:
-    """Remove a standing export; what it delivered stays until something is erased."""
+    """Remove a standing export; delivered files stay until an erasure removes them."""
     await standing_exports.remove(connection, name, actor=principal.actor)

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from starlette.responses import Response
 
-from messor.access import keys, members, second_factor, sessions
+from messor.access import key_policies, keys, members, second_factor, sessions
 from messor.access.errors import AccessError, ThrottledError
+from messor.access.key_policies import DEFAULT_DEPTH, DEFAULT_PAGES, MOST_DEPTH, MOST_PAGES
 from messor.access.keys import MOST_DAYS, USUAL_DAYS
 from messor.access.roles import Act, key_acts_of
 from messor.access.secret import Secret
@@ -85,8 +86,60 @@ async def revoke_key(call: ConsoleRequest) -> Response:
 
 async def show_all_keys(call: ConsoleRequest) -> Response:
     """The keys of all members, for admins."""
-    rows = await keys.listing(call.context.database, by=call.member, limit=500)
-    return await call.page("members/keys.html", rows=rows)
+    database = call.context.database
+    rows = await keys.listing(database, by=call.member, limit=500)
+    policies = await key_policies.of_keys(database, [row.id for row in rows])
+    return await call.page(
+        "members/keys.html",
+        rows=rows,
+        policies=policies,
+        may_set_policies=call.member.may(Act.DOMAINS_REVIEW),
+    )
+
+
+async def show_policy(call: ConsoleRequest) -> Response:
+    return await _policy_page(call)
+
+
+async def set_policy(call: ConsoleRequest) -> Response:
+    """Let a key approve domains on first use, or no longer."""
+    form = call.form
+    try:
+        async with call.context.database.transaction() as connection:
+            key = await keys.get(connection, _uuid(call.part("key_id")), by=call.member)
+            if form.text("act") == "drop":
+                await key_policies.drop(connection, key, by=call.member)
+            else:
+                depth, pages = form.whole("depth", "Depth"), form.whole("pages", "Pages a day")
+                await key_policies.give(
+                    connection,
+                    key,
+                    domains=form.text("domains").replace(",", " ").split(),
+                    by=call.member,
+                    max_depth=DEFAULT_DEPTH if depth is None else depth,
+                    pages_a_day=DEFAULT_PAGES if pages is None else pages,
+                )
+    except UsageError as error:
+        return await _policy_page(call, wrong=str(error), status=422)
+    return call.go("/account", f"The policy of {key.name} was changed.")
+
+
+async def _policy_page(
+    call: ConsoleRequest, *, wrong: str | None = None, status: int = 200
+) -> Response:
+    key = await keys.get(call.context.database, _uuid(call.part("key_id")), by=call.member)
+    policies = await key_policies.of_keys(call.context.database, [key.id])
+    return await call.page(
+        "account/policy.html",
+        status=status,
+        wrong=wrong,
+        key=key,
+        policy=policies.get(key.id),
+        default_depth=DEFAULT_DEPTH,
+        default_pages=DEFAULT_PAGES,
+        max_depth=MOST_DEPTH,
+        max_pages=MOST_PAGES,
+    )
 
 
 def _me(call: ConsoleRequest) -> UUID:
@@ -110,13 +163,16 @@ async def _page(
     status: int = 200,
 ) -> Response:
     database, member = call.context.database, call.member
+    own = await keys.listing(database, by=member, member_id=_me(call), limit=100)
     return await call.page(
         "account/page.html",
         status=status,
         wrong=wrong,
         secret=secret.reveal() if secret else None,
         sessions=await sessions.listing(database, _me(call), by=member),
-        keys=await keys.listing(database, by=member, member_id=_me(call), limit=100),
+        keys=own,
+        policies=await key_policies.of_keys(database, [key.id for key in own]),
+        may_set_policies=member.may(Act.DOMAINS_REVIEW),
         asks_old=await call.context.logins.must_show_the_old_password(member),
         scopes=sorted(key_acts_of(member.role)),
         has_second_factor=await second_factor.recovery_codes_left(database, _me(call)) is not None,
@@ -130,6 +186,8 @@ SCREENS = (
     post("/account/password", Act.ACCOUNT_OWN, change_password),
     post("/account/sessions", Act.ACCOUNT_OWN, end_session),
     post("/account/keys", Act.ACCOUNT_OWN, make_key),
+    get("/account/keys/{key_id}/policy", Act.DOMAINS_REVIEW, show_policy),
+    post("/account/keys/{key_id}/policy", Act.DOMAINS_REVIEW, set_policy),
     post("/account/keys/{key_id}/revoke", Act.ACCOUNT_OWN, revoke_key),
     get("/keys", Act.MEMBERS_MANAGE, show_all_keys),
 )

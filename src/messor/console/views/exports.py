@@ -138,7 +138,7 @@ async def add_standing(call: ConsoleRequest) -> Response:
             )
     except (UsageError, ConflictError) as error:
         return await _standing(call, wrong=str(error), status=422)
-    return call.go("/exports/standing", f"{made.name} will be made on its schedule.")
+    return call.go("/exports/standing", f"{made.name} will run on its schedule.")
 
 
 def typed_filters(text: str) -> dict[str, str]:
@@ -163,7 +163,7 @@ async def change_standing(call: ConsoleRequest) -> Response:
         if act not in ("on", "off"):
             raise UsageError("The action must be on, off or remove.")
         await standing_exports.switch(connection, name, on=act == "on", actor=call.actor)
-    return call.go("/exports/standing", f"{name} is switched {act}.")
+    return call.go("/exports/standing", f"{name} is {'enabled' if act == 'on' else 'disabled'}.")
 
 
 SCREENS = (

@@ -20,7 +20,7 @@ from messor.registry.domains import Submission
 
 PER_PAGE = 20
 WORDS = ("kind", "domain", "brand", "category", "availability")
-NAMES = (*WORDS, "currency", "min_price", "max_price", "min_rating")
+NAMES = (*WORDS, "currency", "min_price", "max_price", "min_rating", "min_confidence")
 FACETS = {
     "kind": "Kind",
     "domain": "Domain",
@@ -103,6 +103,7 @@ def _filters(given: dict[str, str]) -> SearchFilters:
         _figure(given["max_price"], "Maximum price"),
         given["currency"] or None,
         _figure(given["min_rating"], "Minimum rating"),
+        _figure(given["min_confidence"], "Minimum confidence"),
     )
 
 

@@ -32,7 +32,7 @@ async def _ask(call: ConsoleRequest, job_type: Request, name: str) -> Response:
             new = await jobs.ask(connection, call.context.settings, job_type)
     except UsageError as error:
         return await _page(call, wrong=str(error), status=422)
-    return call.go(PATH, f"{name} was requested." if new else f"{name} is requested already.")
+    return call.go(PATH, f"{name} was requested." if new else f"{name} is already queued.")
 
 
 async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:

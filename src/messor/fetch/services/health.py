@@ -115,7 +115,7 @@ async def _status(
             async with request as response:
                 return response.status
     except TimeoutError:
-        return f"gave no response within {SECONDS:g} s"
+        return f"did not respond within {SECONDS:g} s"
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
         return _NO_URL
     except (aiohttp.ClientError, OSError) as error:  # an invalid certificate is a ValueError, too

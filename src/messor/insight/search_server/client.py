@@ -153,7 +153,7 @@ class SearchServer:
             ) as response:  # fmt: skip
                 return self._understood(response.status, await _read(response))
         except TimeoutError as error:
-            raise self._down(f"gave no response within {seconds:g} s") from error
+            raise self._down(f"did not respond within {seconds:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
             raise self._down(f"cannot be reached: {words(error)}") from error
 
@@ -181,12 +181,12 @@ class SearchServer:
             raise self._down(f"returned {status}: {reason}")
         if status in (401, 403):
             raise SearchServerRefusedError(
-                f"The search server {self.place} refuses the login ({status}): {_LOGIN}.",
+                f"The search server {self.place} rejected the credentials ({status}): {_LOGIN}.",
                 status,
                 kind,
             )
         raise SearchServerRefusedError(
-            f"The search server {self.place} refused a request ({status}): {reason}", status, kind
+            f"The search server {self.place} rejected a request ({status}): {reason}", status, kind
         )
 
     def _down(self, what: str) -> SearchServerDownError:

@@ -84,7 +84,7 @@ def require_server(settings: Settings) -> SearchServerSettings:
     options = SearchServerSettings.of(settings)
     if options is None:
         raise UsageError(
-            "No search server is configured, PostgreSQL answers; set MESSOR_SEARCH_SERVER_URL to use one."
+            "No search server is configured; PostgreSQL serves searches. To use one, set MESSOR_SEARCH_SERVER_URL."
         )
     return options
 

@@ -44,6 +44,7 @@ DOCUMENTS: dict[str, Any] = {
     "currency": {"type": "keyword"},
     "rating": {"type": "double"},
     "rating_floor": {"type": "integer"},
+    "confidence": {"type": "double"},  # of a record
     "availability": {"type": "keyword"},
 }
 

@@ -158,8 +158,8 @@ async def _send_batch(server: SearchServer, batch: list[Action]) -> list[str]:
             return refusals
         await asyncio.sleep(PAUSE_SECONDS * 2**attempt)
     raise SearchServerDownError(
-        f"The search server {server.place} is overloaded: it put off {len(batch)} documents "
-        f"{TRIES} times. They are sent again later."
+        f"The search server {server.place} is overloaded: it deferred {len(batch)} documents "
+        f"{TRIES} times. They will be resent later."
     )
 
 

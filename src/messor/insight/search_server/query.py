@@ -98,6 +98,8 @@ def _filters(filters: SearchFilters) -> list[Clause]:
         found.append({"term": {"currency": filters.currency}})
     if filters.min_rating is not None:
         found.append({"range": {"rating": {"gte": filters.min_rating}}})
+    if filters.min_confidence is not None:
+        found.append({"range": {"confidence": {"gte": filters.min_confidence}}})
     return found
 
 

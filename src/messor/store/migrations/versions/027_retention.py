@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "025_retention"
-down_revision = "024_uses"
+revision = "027_retention"
+down_revision = "026_alerts"
 branch_labels = None
 depends_on = None
 

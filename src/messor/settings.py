@@ -390,6 +390,12 @@ class Settings(BaseSettings):
         default=10_000, ge=1, le=1_000_000, description="Maximum rows of a query over analytics"
     )
 
+    product_archive_days: int = Field(
+        default=0,
+        ge=0,
+        description="Days after which a product that its site removed is archived; 0: never",
+    )
+
     retention_months: int = Field(
         default=13, ge=0, description="Months that logs are kept; 0: forever"
     )

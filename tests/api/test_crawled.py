@@ -305,6 +305,7 @@ async def test_vitals(reader: httpx.AsyncClient) -> None:
         "alarms": [],
         "proxies_active": 0,
         "proxies_failing": 0,
+        "search_indexes": [],
     }
 
 

@@ -83,7 +83,7 @@ def test_good_and_bad_together_is_a_success(messor: Messor, about: Path, tmp_pat
         (("a.html", "--url", "javascript:alert(1)"), "is not a URL"),
         (("a.html", "b.html", "--url", "https://one.test/"), "give a single path"),
         (("a.html", "--approve"), "--approve requires --domain or --url"),
-        (("a.html", "--domain", "127.0.0.1"), "no registrable domain"),
+        (("a.html", "--domain", "127.0.0.1"), "is an address; approvals are for domains"),
     ],
     ids=["url", "two-paths", "approve", "domain"],
 )

@@ -118,6 +118,7 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "alarms": "ok",
         "disks": "ok",
         "search engines": "ok",
+        "search server": "ok",
         "model": "ok",
         "mail": "ok",
         "proxies": "ok",

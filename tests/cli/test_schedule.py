@@ -50,7 +50,8 @@ def test_the_same_for_machines(messor: Messor) -> None:
     by_name = {schedule["name"]: schedule for schedule in found["schedules"]}
     usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Quality", "O-Domains"]
     usual += ["O-Index", "O-Rollup", "O-Refresh", "O-Parsers", "O-Classify", "O-Score", "O-Judge"]
-    assert list(by_name) == [*usual, "O-Candidates", "O-Keywords", "O-Notices", "O-SERP"]
+    usual += ["O-Candidates", "O-Keywords", "O-Exports", "O-Notices", "O-Analytics", "O-SERP"]
+    assert list(by_name) == usual
     assert by_name["O-Daily"]["next_run_at"] > found["now"]
     assert by_name["O-Daily"]["why"] == "default"
     assert [name for name in by_name if not by_name[name]["available"]] == ["O-SERP"]

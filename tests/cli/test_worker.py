@@ -41,7 +41,7 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            "Unknown kind of work 'nonsense'; choose from: audit, export, extract, flag, mail, visit",
+            "choose from: analytics_sync, archive, audit, export, export_tidy, extract, flag, mail, visit",
         ),
         (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),
@@ -70,12 +70,17 @@ def test_a_broker_of_another_kind_is_refused(
     )
 
 
+JOBS = {
+    "analytics_sync", "archive", "audit", "export", "export_tidy", "flag", "mail", "webhook",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "only, asked, visits, jobs, concurrency",
     [
-        (None, None, True, {"audit", "export", "flag", "mail", "webhook"}, 16),
-        (None, 4, True, {"audit", "export", "flag", "mail", "webhook"}, 4),
-        (None, 400, True, {"audit", "export", "flag", "mail", "webhook"}, 16),
+        (None, None, True, JOBS, 16),
+        (None, 4, True, JOBS, 4),
+        (None, 400, True, JOBS, 16),
         ("audit", 400, False, {"audit"}, 400),
         (" visit ", None, True, set(), 16),
         ("extract", None, False, set(), 16),

@@ -21,6 +21,7 @@ NOUNS = {
     "page_snapshots": "snapshot",
     "records": "record",
     "products": "product",
+    "archived_products": "product",
     "candidates": "candidate",
     "organisations": "organisation",
     "serp_snapshots": "serp",
@@ -36,6 +37,7 @@ DELETES = re.compile(
 # Statements that name their table only when they run, and which tables those are.
 DYNAMIC = {
     "forget_pages.001.sql": "every table that names a page or a snapshot",
+    "forget_pages.023.sql": "the same",
     "delete_old_rows.001.sql": "logs",
     "make_partitions.001.sql": "logs, moved within",
 }
@@ -113,7 +115,8 @@ async def test_every_noun_has_its_trigger(database: Database) -> None:
 
 async def test_a_deleted_row_of_every_noun_is_told(database: Database) -> None:
     await fill(database)
-    for table, kind in NOUNS.items():
+    # An archived product is not in `products`: `records/test_old_products.py` has its tombstone.
+    for table, kind in ((t, k) for t, k in NOUNS.items() if t != "archived_products"):
         ids = {
             str(row["id"])
             for row in await database.fetch(f"DELETE FROM messor.{table} RETURNING id")

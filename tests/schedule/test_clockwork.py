@@ -48,6 +48,8 @@ USUAL = (
     "O-Judge",
     "O-Candidates",
     "O-Keywords",
+    "O-Exports",
+    "O-Analytics",
 )
 PATIENCE = 120.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]

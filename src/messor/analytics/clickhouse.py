@@ -77,11 +77,15 @@ class ClickHouse:
     def at(cls, url: str) -> ClickHouse:
         """The server of a URL such as http://user:password@host:8123/messor."""
         parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(
+                "MESSOR_CLICKHOUSE_URL must be a URL such as http://user:password@host:8123/messor."
+            )
         try:
             from clickhouse_connect import get_client  # noqa: PLC0415 - an optional package
         except ImportError as error:
             raise UnavailableError(ABSENT) from error
-        with _translated(parts.hostname or "?"):
+        with _translated(parts.hostname):
             client = get_client(
                 host=parts.hostname,
                 port=parts.port or (8443 if parts.scheme == "https" else 8123),

@@ -13,6 +13,8 @@ from messor.analytics.sync import Synced, sync
 from messor.jobs import jobs
 from messor.jobs.handlers import LONG_SECONDS, Effects, Handlers, Result
 from messor.jobs.jobs import Job, NewJob
+from messor.records import old_products
+from messor.records.old_products import ArchivedProducts
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 
@@ -30,11 +32,15 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
             store = await asyncio.to_thread(store_of, settings)
             with store:
                 done = await sync(database, store)
-        return partial(_counted, done)
+            moved = ArchivedProducts()
+            if settings.product_archive_days:
+                age = timedelta(days=settings.product_archive_days)
+                moved = await old_products.archive(database, age)
+        return partial(_counted, done, moved)
 
 
-async def _counted(done: Synced, _: Connection) -> Result:
-    return asdict(done)
+async def _counted(done: Synced, moved: ArchivedProducts, _: Connection) -> Result:
+    return {**asdict(done), "products_archived": moved.products}
 
 
 async def ask(connection: Connection) -> UUID | None:

@@ -65,6 +65,24 @@ _IDS = "SELECT id FROM messor.{} WHERE id > $1 ORDER BY id LIMIT $2"
 _PAGE_IDS = """SELECT DISTINCT page_id AS id FROM messor.page_changes WHERE page_id > $1
                 ORDER BY page_id LIMIT $2"""
 
+_PRODUCT_IDS = """SELECT id FROM (
+  SELECT id FROM messor.products UNION ALL SELECT id FROM messor.archived_products) q
+  WHERE id > $1 ORDER BY id LIMIT $2"""
+_PRODUCT_COLUMNS = """url, product_name, brand, category, price, currency, availability, rating,
+  review_count, sku, gtin, state, created_at, updated_at"""
+_ALL_PRODUCTS = f"""
+  SELECT id, domain_id, page_id, record_id, {_PRODUCT_COLUMNS} FROM messor.products UNION ALL
+  SELECT a.id, a.domain_id, a.page_id, a.record_id, {_PRODUCT_COLUMNS}
+    FROM (SELECT id, domain_id, page_id, record_id, product FROM messor.archived_products) a
+   CROSS JOIN LATERAL (SELECT {_PRODUCT_COLUMNS}
+                         FROM jsonb_populate_record(NULL::messor.products, a.product)) p"""
+_ALL_PRICES = """
+  SELECT product_id, page_id, seen_at, price, currency, availability, cause FROM messor.product_prices
+   UNION ALL
+  SELECT a.id, a.page_id, p.seen_at, p.price, p.currency, p.availability, p.cause
+    FROM messor.archived_products a
+   CROSS JOIN LATERAL jsonb_populate_recordset(NULL::messor.product_prices, a.prices) p"""
+
 DOMAINS = Followed(
     name="domains",
     about="domains with their decision",
@@ -152,8 +170,8 @@ PRODUCTS = Followed(
     key=("id",),
     parent="id",
     parent_sql="q.id",
-    ids=_IDS.format("products"),
-    sql="FROM messor.products q JOIN messor.domains d ON d.id = q.domain_id",
+    ids=_PRODUCT_IDS,
+    sql=f"FROM ({_ALL_PRODUCTS}) q JOIN messor.domains d ON d.id = q.domain_id",
     page="q.page_id",
     columns=columns("""
         id: integer = q.id
@@ -183,8 +201,8 @@ PRICES = Followed(
     key=("product_id", "seen_at"),
     parent="product_id",
     parent_sql="o.product_id",
-    ids=_IDS.format("products"),
-    sql="FROM messor.product_prices o",
+    ids=_PRODUCT_IDS,
+    sql=f"FROM ({_ALL_PRICES}) o",
     page="o.page_id",
     columns=columns("""
         product_id: integer = o.product_id

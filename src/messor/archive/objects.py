@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
+from messor.core.masking import mask_text
 from messor.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,9 @@ class ObjectStore:
             if is_whole and (tag is None or tag[1] != _md5(data)):
                 is_whole = bytes(obstore.get(self._backend, key).bytes()) == bytes(data)
         if not is_whole:
-            raise ArchiveAwayError(f"{self.url} did not store what was written to {key}.")
+            raise ArchiveAwayError(
+                f"{mask_text(self.url)} did not store what was written to {key}."
+            )
 
     def read(self, key: str, start: int, length: int) -> bytes:
         """A range of an object, shorter where the object ends; FileNotFoundError without one."""
@@ -181,7 +184,9 @@ def open_store(url: str, options: StoreOptions) -> ObjectStore:
     if parts.scheme == "file":
         return ObjectStore(url, backends.LocalStore(parts.path, mkdir=True))
     if parts.scheme != "s3" or not parts.netloc:
-        raise UsageError(f"{url!r} is not an archive URL. Give one such as s3://bucket/prefix.")
+        raise UsageError(
+            f"{mask_text(url)!r} is not an archive URL. Give one such as s3://bucket/prefix."
+        )
     backend = backends.S3Store(
         parts.netloc,
         prefix=parts.path.strip("/") or None,
@@ -223,7 +228,7 @@ def _translated(url: str) -> Iterator[None]:
         raise
     except (obstore.exceptions.BaseError, OSError) as error:
         reason = str(error).partition("\n")[0][:300]
-        raise ArchiveAwayError(f"The archive {url} cannot be used: {reason}") from error
+        raise ArchiveAwayError(f"The archive {mask_text(url)} cannot be used: {reason}") from error
 
 
 def _md5(data: bytes | memoryview) -> str:

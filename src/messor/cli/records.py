@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from messor.cli.listing import list_options, show_list
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.cli.session import with_database
 from messor.errors import NotFoundError
-from messor.records import product_queries, queries
+from messor.records import old_products, product_queries, queries
+from messor.records.old_products import ArchivedProducts
 from messor.records.product_queries import (
     PRODUCT_PRICES,
     PRODUCTS,
@@ -145,6 +147,38 @@ def list_products(**given: Any) -> None:
       messor products list --domain shop.example --sort price
     """
     show_list(PRODUCTS, given, PRODUCT_HEAD, _product_row, empty="No matching products.")
+
+
+@products.command(name="archive")
+@click.option(
+    "--days", type=click.IntRange(1, 36_500), required=True, help="Removed at least so long ago."
+)
+@click.option("--dry-run", is_flag=True, help="Only count them.")
+@json_option
+def archive_products(days: int, dry_run: bool, as_json: bool) -> None:
+    """Archive products that their sites removed long ago.
+
+    They leave lists, search and exports; analytics keeps them, and one comes back when its page sells
+    it again. MESSOR_PRODUCT_ARCHIVE_DAYS has this done every hour.
+
+    \b
+    Example:
+      messor products archive --days 365 --dry-run
+    """
+    age = timedelta(days=days)
+
+    async def act(database: Database) -> ArchivedProducts:
+        if dry_run:
+            return ArchivedProducts(await old_products.count_old(database, age))
+        return await old_products.archive(database, age)
+
+    done = run(with_database(act))
+    if as_json:
+        print_json({"products": done.products, "prices": done.prices, "dry_run": dry_run})
+    elif dry_run:
+        emit(f"{done.products:,} products would be archived.")
+    else:
+        emit(f"{done.products:,} products archived, with {done.prices:,} prices.")
 
 
 @products.command(name="prices")

@@ -14,7 +14,7 @@ from messor.content.postal import Address, Part
 from messor.core.words import load, phrases
 
 _COUNTRIES = frozenset(phrases(load("messor.content", "countries")["names"]["english"]))
-
+_LAST_WORDS = frozenset(name.rpartition(" ")[2] for name in _COUNTRIES)
 _MAX_LINE = 90
 _MAX_LAST = 60
 _ABOVE = 5  # lines of a street, and the city's
@@ -35,8 +35,11 @@ _CONTACT = re.compile(
 
 def closing_country(text: str) -> str:
     """Return the country's name at the end of a line, empty if none stands there."""
-    if not 4 <= len(text) <= _MAX_LAST:
-        return ""
+    if (
+        not 4 <= len(text) <= _MAX_LAST
+        or text.rstrip(".").rpartition(" ")[2].lower() not in _LAST_WORDS
+    ):
+        return ""  # as nearly all lines, found without a pattern
     found = _COUNTRY_AT_END.search(text)
     return found[1] if found is not None and fold(found[1]) in _COUNTRIES else ""
 

@@ -24,6 +24,7 @@ LIMITS = ((4_000_000, "100MB"), (64_000_000, "600MB"))
 ROW_GROUP = 20_000  # rows
 FIXED = (1980, 1, 1, 0, 0, 0)  # equal rows make equal bytes
 OPEN_FILES = 50  # partitions that are written at a time
+FLUSHED = 5_000  # rows that a partition holds in memory
 TYPES: dict[Type, str] = {
     "text": "VARCHAR",
     "integer": "BIGINT",
@@ -116,7 +117,7 @@ def _database(
     try:
         database.execute("SET TimeZone = 'UTC'")
         database.execute(f"SET partitioned_write_max_open_files = {OPEN_FILES}")
-        database.execute(f"SET partitioned_write_flush_threshold = {ROW_GROUP}")
+        database.execute(f"SET partitioned_write_flush_threshold = {FLUSHED}")
         yield database
     finally:
         database.close()

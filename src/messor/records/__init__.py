@@ -4,6 +4,7 @@
 PUBLIC: tuple[str, ...] = (
     "correction_queries",
     "corrections",
+    "old_products",
     "product_queries",
     "queries",
     "rankings",

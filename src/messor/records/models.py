@@ -19,6 +19,7 @@ from messor.store.base import (
     json,
     real,
     smallint,
+    stored,
     unique,
     utc,
     utc_now,
@@ -165,6 +166,22 @@ class ProductPriceTable(Base):
     currency: Mapped[str | None]
     availability: Mapped[str | None]
     cause: Mapped[str] = column(default="'page'")
+
+
+class ArchivedProductTable(Base):
+    """A product that went long ago, and its prices, as they were; it comes back with its page."""
+
+    __tablename__ = "archived_products"
+    # Compressed, however small: nothing but a return or an erasure reads a row.
+    __table_args__ = (unique("page_id"), stored(toast_tuple_target=128))
+
+    id: Mapped[bigint] = column(key=True)  # of the product
+    page_id: Mapped[bigint]
+    record_id: Mapped[bigint]
+    domain_id: Mapped[UUID]
+    archived_at: Mapped[utc_now]
+    product: Mapped[json]
+    prices: Mapped[json]
 
 
 class ProductImageTable(Base):

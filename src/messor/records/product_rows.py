@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from messor.parsers.page_findings import FoundPage, FoundRecord
+from messor.records import old_products
 from messor.records.changes import Sighting
 from messor.records.store import PRODUCT, StoredOutcome
 from messor.store.database import Connection, sparse
@@ -153,6 +154,7 @@ async def write(connection: Connection, products: Sequence[ProductSource]) -> li
     """Write products, at most one per page; returns price changes."""
     if not products:
         return []
+    await old_products.restore(connection, [each.sighting.page_id for each in products])
     rows = {row["page_id"]: row for row in await connection.fetch(SET, *_columns(products))}
     await _store_images(connection, [each for each in products if each.page is not None], rows)
     return [

@@ -356,7 +356,7 @@ async def _request(
             asked.append(at)
     if asked:
         page_ids = [lines[at].page_id or 0 for at in asked]
-        await requests.request(connection, [urls[at] for at in asked], page_ids)
+        await requests.make_due(connection, [urls[at] for at in asked], page_ids)
     if caller.policy is not None and len(asked) < allowed:
         await key_policies.give_back(connection, caller.policy.key_id, allowed - len(asked))
 

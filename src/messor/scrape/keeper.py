@@ -224,7 +224,7 @@ class JobKeeper:
             name = domains.Submission.understand(target.href).domain
             domain = await domains.lock(connection, name)
             page_id = await requests.add(connection, domain, target)
-            await requests.request(connection, [target], [page_id])
+            await requests.make_due(connection, [target], [page_id])
             await connection.execute(FOLLOW, row_id, page_id)
 
         try:

@@ -196,7 +196,7 @@ class Scraper:
             return domain, None
         await key_policies.take(connection, caller.policy, 1)
         page_id = await requests.add(connection, domain, wanted.url)
-        await requests.request(connection, [wanted.url], [page_id])
+        await requests.make_due(connection, [wanted.url], [page_id])
         job_id = new_id()
         since = await connection.fetchval(
             BEGIN,
@@ -218,7 +218,7 @@ class Scraper:
         domain = await admit(connection, caller, target)
         require_open(domain)
         page_id = await requests.add(connection, domain, target)
-        await requests.request(connection, [target], [page_id])
+        await requests.make_due(connection, [target], [page_id])
         return page_id
 
     async def _wait(self, waiting: _Wait, deadline: float) -> AskedState:

@@ -152,7 +152,7 @@ async def add(connection: Connection, domain: Domain, url: Url) -> int:
     return await page_requests.add(connection, domain, url)
 
 
-async def request(connection: Connection, urls: Sequence[Url], page_ids: Sequence[int]) -> None:
+async def make_due(connection: Connection, urls: Sequence[Url], page_ids: Sequence[int]) -> None:
     """Make pages due now, before what nobody waits for."""
     host_ids = [row["host_id"] for row in await connection.fetch(HOSTS, list(page_ids))]
     await lanes.lock(connection, host_ids)

@@ -14,24 +14,24 @@ _PROC = Path("/proc")
 _OWN_MEMORY = ("RssAnon:", "RssShmem:")
 
 
-def descendants(pid: int) -> list[int]:
-    """All descendants of a process."""
+def descendants(*pids: int) -> list[int]:
+    """All descendants of some processes, found in one walk through all processes of the machine."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for process in _processes():
         children[parent(process)].append(process)
-    found: list[int] = []
-    waiting = [pid]
+    found: dict[int, None] = {}
+    waiting = list(pids)
     while waiting:
-        below = children[waiting.pop()]
-        found += below
+        below = [child for child in children[waiting.pop()] if child not in found]
+        found.update(dict.fromkeys(below))
         waiting += below
-    return found
+    return list(found)
 
 
 def tree(*roots: int | None) -> dict[int, int]:
     """Processes and their descendants, each with its start time, because process ids are reused."""
     known = [root for root in roots if root is not None]
-    pids = {pid for root in known for pid in (root, *descendants(root))}
+    pids = {*known, *descendants(*known)}
     return {pid: start for pid in pids if (start := started(pid))}
 
 

@@ -146,8 +146,9 @@ class SearchServer:
         if self.settings.authorization is not None:
             headers["Authorization"] = self.settings.authorization
         url = URL(f"{str(self._base).rstrip('/')}/{path}", encoded=True)
+        session = self._opened()
         try:
-            async with self._opened().request(
+            async with session.request(
                 method, url, data=body, headers=headers, allow_redirects=False,
                 timeout=ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS),
             ) as response:  # fmt: skip

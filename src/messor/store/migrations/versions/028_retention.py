@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "027_retention"
-down_revision = "026_alerts"
+revision = "028_retention"
+down_revision = "027_archived_products"
 branch_labels = None
 depends_on = None
 

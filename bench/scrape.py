@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import psutil
 from tests.conftest import settings_for
 from tests.crawling import admit, idle
 
@@ -118,8 +119,13 @@ async def measure() -> dict[str, Any]:
             base = f"http://127.0.0.1:{port}"
             try:
                 await _reachable(base)
+                before = _cpu_seconds(serving.pid)
                 cold = await ask(base, key, urls, None)
+                between = _cpu_seconds(serving.pid)
                 warm = await ask(base, key, urls, SECONDS)
+                after = _cpu_seconds(serving.pid)
+                cold["server_cpu_ms"] = _each(between - before, cold)
+                warm["server_cpu_ms"] = _each(after - between, warm)
             finally:
                 serving.terminate()
                 await serving.wait()
@@ -127,6 +133,18 @@ async def measure() -> dict[str, Any]:
             "pages": len(urls), "clients": CLIENTS, "cold": cold, "warm": warm,
             "load_average": os.getloadavg()[0], "cores": os.cpu_count(),
         }  # fmt: skip
+
+
+def _cpu_seconds(pid: int) -> float:
+    """CPU time of the server's processes, without PostgreSQL's."""
+    family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    own = [each for each in family if "postgres" not in each.name()]
+    return sum(sum(each.cpu_times()[:2]) for each in own)
+
+
+def _each(seconds: float, measured: dict[str, Any]) -> float:
+    """Milliseconds per answer, which other work on the machine hardly changes."""
+    return round(seconds * 1000 / int(measured["answers"]), 2)
 
 
 async def _reachable(base: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 import icalendar
-import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
@@ -216,6 +215,7 @@ def _require(name: str, item: dict[str, Any]) -> None:
 
 @pytest.mark.skipif(not HSDS.exists(), reason="set MESSOR_HSDS_SCHEMA to HSDS's schema/compiled")
 def test_hsds_is_valid_against_the_public_schema(source: Path, tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")  # half a second that no other test needs
     schema = json.loads(HSDS.read_bytes())
     checker = jsonschema.Draft202012Validator(
         schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER

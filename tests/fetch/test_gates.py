@@ -394,6 +394,10 @@ def corpus_rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
 
 
+def test_a_protected_page_with_text_is_no_block() -> None:
+    assert judged(page(f"{ARTICLE}<script>window.rbzns={{}}</script>")).block is None
+
+
 def corpus_pages() -> Iterator[str]:
     for folder in ("article_html", "product_html"):
         if not (CORPORA / folder).exists():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from messor.archive.cdxj import index_of
+from messor.archive.erased_bytes import WRITER_IS_GONE
 from messor.archive.location import is_remote, located
 from messor.archive.objects import StoredObject
 from messor.archive.storage import Archive
@@ -32,6 +33,32 @@ GONE = "DELETE FROM messor.dead_segments WHERE name = ANY ($1::text[])"
 KNOWN = """
 SELECT split_part(name, '#', 1) AS url FROM messor.segments WHERE starts_with(name, $1)
  UNION SELECT name FROM messor.dead_segments WHERE starts_with(name, $1)
+"""
+# Sealed segments of which nothing is needed any more. An object that holds several goes with the last.
+EMPTY = f"""
+WITH needed AS (
+  SELECT segment_id AS id FROM messor.page_snapshots
+   UNION SELECT revisit_segment_id FROM messor.page_snapshots WHERE revisit_segment_id IS NOT NULL
+   UNION SELECT text_segment_id FROM messor.page_snapshots WHERE text_segment_id IS NOT NULL
+   UNION SELECT segment_id FROM messor.spare_records
+   UNION SELECT segment_id FROM messor.blanks WHERE blanked_at IS NULL
+), gone AS MATERIALIZED (
+  SELECT g.id, split_part(g.name, '#', 1) AS url FROM messor.segments g
+   WHERE g.state = 'sealed' AND g.bytes > 0 AND g.sealed_at < messor.clock() - interval '1 hour'
+     AND {WRITER_IS_GONE} AND NOT EXISTS (SELECT FROM needed n WHERE n.id = g.id)
+), urls AS (
+  SELECT split_part(s.name, '#', 1) AS url FROM messor.segments s
+   WHERE split_part(s.name, '#', 1) IN (SELECT url FROM gone)
+   GROUP BY 1 HAVING bool_and(s.id IN (SELECT id FROM gone))
+), dead AS (
+  INSERT INTO messor.dead_segments (name, delete_after) SELECT url, messor.clock() FROM urls
+  ON CONFLICT (name) DO NOTHING
+), blanks AS (
+  DELETE FROM messor.blanks b USING gone WHERE b.segment_id = gone.id
+), dropped AS (
+  DELETE FROM messor.segments s USING gone WHERE s.id = gone.id RETURNING s.id
+)
+SELECT count(*) FROM dropped
 """
 OLDEST = "SELECT messor.clock() - $1::interval"
 
@@ -77,6 +104,14 @@ def _delete(archive: Archive, names: Sequence[str]) -> list[str]:
             archive.forget(url)
         gone += urls
     return gone
+
+
+async def drop_empty(database: Database) -> int:
+    """Have segments deleted of which nothing is needed; returns how many. Reads all snapshots."""
+    async with database.transaction() as connection:
+        await connection.execute("SET LOCAL statement_timeout = 0")
+        count: int = await connection.fetchval(EMPTY)
+    return count
 
 
 async def orphans(archive: Archive, database: Database) -> OrphanList:

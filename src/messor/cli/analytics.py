@@ -28,7 +28,7 @@ BAR = 24  # characters of the longest bar
 
 @click.group()
 def analytics() -> None:
-    """SqlAnswer ready questions about prices, changes, coverage, cost and review.
+    """Answer ready questions about prices, changes, coverage, cost and review.
 
     The tables are Parquet files read by DuckDB; with MESSOR_CLICKHOUSE_URL they are in ClickHouse.
     `messor up` brings them up to date every hour.
@@ -153,7 +153,7 @@ def _run_sync(*, is_rebuild: bool, as_json: bool) -> None:
 @click.option("--rows", type=click.IntRange(1), help="Maximum rows; at most MESSOR_QUERY_ROWS.")
 @json_option
 def query(sql: str, rows: int | None, as_json: bool) -> None:
-    """SqlAnswer one SELECT over the tables of analytics; `-` reads it from standard input.
+    """Answer one SELECT over the tables of analytics; `-` reads it from standard input.
 
     Files, other servers and changes are out of its reach. Time, memory and rows are limited by
     MESSOR_QUERY_SECONDS, MESSOR_QUERY_MEMORY_MB and MESSOR_QUERY_ROWS.

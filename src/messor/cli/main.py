@@ -66,6 +66,7 @@ COMMANDS = {
     "records": "messor.cli.records:records",
     "relevance": "messor.cli.relevance:relevance",
     "replay": "messor.cli.extract:replay",
+    "retention": "messor.cli.retention:retention",
     "rights": "messor.cli.rights:rights",
     "schedule": "messor.cli.schedule:schedule",
     "scores": "messor.cli.scores:scores",

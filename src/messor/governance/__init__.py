@@ -1,8 +1,9 @@
-"""Governance: submission, review, pre-flight, purge and erasure."""
+"""Governance: submission, review, pre-flight, purge, erasure and retention."""
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
     "backfill", "block_policy", "decisions", "domain_terms", "domain_uses",
     "domain_vertical", "erasure", "intake", "notices",
-    "preflight", "promotion", "purges", "rest",
+    "preflight", "promotion", "purges", "rest", "retention",
+    "retention_queries",
 )  # fmt: skip

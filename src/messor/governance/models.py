@@ -57,6 +57,37 @@ class ErasureTable(Base):
     created_at: Mapped[utc_now]
 
 
+class RetentionRuleTable(Base):
+    """Which snapshots go, and when; without domain and vertical, of all domains."""
+
+    __tablename__ = "retention_rules"
+    __table_args__ = (check("days IS NOT NULL OR versions IS NOT NULL"),)
+
+    id: Mapped[uuid_key]
+    name: Mapped[ctext] = column(unique=True)
+    domain: Mapped[ctext | None]
+    vertical: Mapped[ctext | None]
+    outcome: Mapped[str] = column(default="'any'", check="outcome IN ('any', 'good', 'bad')")
+    days: Mapped[int | None] = column(check="days BETWEEN 0 AND 36500")
+    versions: Mapped[int | None] = column(check="versions BETWEEN 1 AND 100000")
+    created_by: Mapped[str]
+    created_at: Mapped[utc_now]
+
+
+class RetentionHoldTable(Base):
+    """A domain or a page of which no rule removes anything."""
+
+    __tablename__ = "retention_holds"
+    __table_args__ = (index("retention_holds_domain", "domain"),)
+
+    id: Mapped[uuid_key]
+    domain: Mapped[ctext]
+    url: Mapped[ctext | None]
+    reason: Mapped[str]
+    held_by: Mapped[str]
+    held_at: Mapped[utc_now]
+
+
 class ForgottenPageTable(Base):
     """A purged page; if a visit still brings it, it is purged again."""
 

@@ -238,7 +238,17 @@ _GROUPS: Mapping[str, _Group] = {
             "switched": "another relevance classifier was put in force",
         }
     ),
-    "retention": _Group({"applied": "old log partitions were deleted"}),
+    "retention": _Group(
+        {
+            "applied": "old log partitions were deleted",
+            "rule_added": "a rule was made by which old snapshots go",
+            "rule_removed": "a retention rule was removed",
+            "snapshots_removed": "old snapshots were removed by retention rules",
+            "held": "a domain or page was held: no rule removes anything of it",
+            "lifted": "a hold was lifted",
+        },
+        page_urls=_OF_PAGE,
+    ),
     "robots": _Group({"slow": "a robots.txt demands a long Crawl-delay"}),
     "scrape": _Group(
         {"requested": "a program asked for a page, on somebody's behalf or by a key's policy"},

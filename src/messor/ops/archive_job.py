@@ -25,19 +25,26 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
     turn = asyncio.Lock()
 
     @handlers.prepares(JOB_TYPE, limit_seconds=LONG_SECONDS)
-    async def keep_in_order(_: Job) -> Effects:
+    async def keep_in_order(job: Job) -> Effects:
+        after_retention = bool(job.payload.get("after_retention"))
         async with turn:
-            found = await tidy(Archive.of(settings), settings, database)
+            found = await tidy(
+                Archive.of(settings), settings, database, after_retention=after_retention
+            )
         return partial(_store, found)
 
 
-async def tidy(archive: Archive, settings: Settings, database: Database) -> dict[str, Any]:
+async def tidy(
+    archive: Archive, settings: Settings, database: Database, *, after_retention: bool = False
+) -> dict[str, Any]:
     """Erase what must go, compact what is small, delete what nobody names; what was done."""
     erased = await let_go(settings, database)
+    emptied = await garbage.drop_empty(database) if after_retention else 0
     done = await compact(archive, database, settings.segment_bytes)
     return {
         **done.as_dict(),
         "erased": erased,
+        "emptied": emptied,
         "deleted": await garbage.collect(archive, database),
     }
 

@@ -14,6 +14,7 @@ from messor.governance import (
     follow_up,
     live_notices,
     rest,
+    retention,
 )
 from messor.governance.notices import Notices
 from messor.insight import classes, scoring
@@ -65,12 +66,22 @@ READ_SINCE = """
 SELECT DISTINCT c.domain FROM messor.candidates c JOIN messor.domain_classes k ON k.domain = c.domain
  WHERE c.crawled_at > k.classified_at AND k.decided_by IS NULL LIMIT $1
 """
+HAS_RULES = "SELECT EXISTS (SELECT FROM messor.retention_rules)"
 VERTICALS = "SELECT name FROM messor.verticals ORDER BY name OFFSET $1 LIMIT 1"
 
 
 def standard_registry(settings: Settings) -> Registry:
     """The orchestrators of an installation."""
-    known = [DAILY, sweeper(retention_months(settings)), ROBOTS, AUDIT, QUALITY, DOMAINS, INDEX]
+    known = [
+        DAILY,
+        sweeper(retention_months(settings)),
+        ROBOTS,
+        AUDIT,
+        QUALITY,
+        DOMAINS,
+        INDEX,
+        RETENTION,
+    ]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
     known += [noticing(settings), ANALYTICS]
     known.append(alerting(settings))
@@ -104,6 +115,25 @@ def _audit(subject: str, key: str) -> Step:
         return StepResult({"audits_asked_for": len(await jobs.enqueue(connection, [job]))})
 
     return step
+
+
+async def _retain(connection: Connection, place: RunPosition) -> StepResult:
+    """Some snapshots per step, by id; the bytes of what went are erased by a job."""
+    gone, edge = await retention.apply_window(connection, place.host_id)
+    if edge is not None:
+        return StepResult({"snapshots_removed": gone.total()}, RunPosition(host_id=edge))
+    now: datetime = await connection.fetchval("SELECT messor.clock()")
+    job = NewJob(
+        ARCHIVE_JOB,
+        f"{ARCHIVE_JOB}:retention:{now:%Y-%m-%d}",
+        "archive",
+        payload={"after_retention": True},
+        priority=8,
+        window_ends_at=now + ARCHIVE_WINDOW,
+    )
+    has_rules = await connection.fetchval(HAS_RULES)
+    asked = await jobs.enqueue(connection, [job]) if has_rules else []
+    return StepResult({"archive_jobs": len(asked)})
 
 
 async def _tidy_archive(connection: Connection, _: RunPosition) -> StepResult:
@@ -267,6 +297,12 @@ def imaging(settings: Settings) -> Orchestrator:
     return Orchestrator("O-Images", does, "*/10 * * * *", step)
 
 
+RETENTION = Orchestrator(
+    "O-Retention",
+    "removes old snapshots by the retention rules, unless they are held",
+    "40 2 * * *",
+    _retain,
+)
 AUDIT = Orchestrator(
     "O-Audit",
     "audits the last day's requests: delays, robots.txt, approval, Retry-After, risk",

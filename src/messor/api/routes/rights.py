@@ -161,7 +161,7 @@ async def show_permission(permission_id: UUID, database: DatabaseDep) -> Permiss
 @router.get(
     "/permissions/{permission_id}/document",
     response_class=Response,
-    responses={200: {"content": {"application/octet-stream": {}}}},
+    responses={200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}},
 )
 @needs(Act.RIGHTS_PERMIT)
 async def show_document(permission_id: UUID, database: DatabaseDep) -> Response:

@@ -59,8 +59,6 @@ _CHALLENGES = (
     ("Sucuri WebSite Firewall", "sucuri"),
     ("Sucuri Website Firewall", "sucuri"),
     ("bobcmn", "f5"),
-    ("window.rbzns", "reblaze"),
-    ("rbzns.", "reblaze"),
     ("validate.perfdrive.com", "radware"),
     ("ShieldSquare Captcha", "radware"),
     ("ShieldSquare Block", "radware"),
@@ -244,6 +242,8 @@ _PATTERNS = (
 )
 # Scripts that also run on ordinary pages: where there is no text at all, they are the page.
 _GATEKEEPERS = (
+    ("window.rbzns", "reblaze"),
+    ("rbzns.", "reblaze"),
     ("_Incapsula_Resource", "imperva"),
     (".awswaf.com/", "aws-waf"),
     ("window.KPSDK", "kasada"),

@@ -9,6 +9,7 @@ import pytest
 
 from messor.errors import CursorExpiredError, UsageError
 from messor.feed.queries import CHANGES, Change, ChangeFilter, newest, read_feed
+from messor.records import listed_rows
 from messor.store.database import Database
 from tests.harvested import open_harvest, product_html
 
@@ -121,3 +122,17 @@ async def test_a_transaction_that_commits_late_is_not_stepped_over(database: Dat
         assert held.items == []
     told = (await read_feed(database, EVERYTHING, cursor=held.cursor)).items
     assert [one.page_id for one in told] == pages
+
+
+async def test_a_listed_product_whose_page_is_gone_is_told(database: Database) -> None:
+    """Its record is the card, which stays: only the product is removed."""
+    shop = await open_harvest(database)
+    page_id = await shop.see("/kettle", product_html())
+    product_id = await shop.product_id("/kettle")
+    await database.fetch("UPDATE messor.products SET listing_page_id = 1")
+    start = (await read_feed(database, EVERYTHING)).cursor
+    await database.fetch(listed_rows.END, [page_id])
+    (told,) = (await read_feed(database, EVERYTHING, cursor=start)).items
+    assert (told.state, told.subject) == ("removed", f"product:{product_id}")
+    assert (told.page_id, told.product_id) == (page_id, product_id)
+    assert (told.before, told.after) == (None, None)

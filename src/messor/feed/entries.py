@@ -135,7 +135,7 @@ async def details_of(source: Source, entries: Sequence[Entry]) -> list[Details |
             for number, details in (await look_up(source, wanted)).items():
                 found[number] = details
     for number, entry in enumerate(entries):
-        if entry.state == "erased" and found[number] is None:
+        if found[number] is None and (entry.state == "erased" or entry.kind == "product"):
             found[number] = _tombstone(entry)
     return found
 

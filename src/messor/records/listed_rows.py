@@ -26,10 +26,16 @@ SELECT g.place, p.id, p.url, p.url_hash,
   LEFT JOIN messor.crawl_tasks t ON t.page_id = p.id
 """
 # From now on only the page itself can bring it back.
+# No record changes with it, so the change feed is told here.
 END = """
-UPDATE messor.products p SET state = 'removed', listing_page_id = NULL,
-       updated_at = (SELECT messor.clock())
- WHERE p.page_id = ANY ($1::bigint[]) AND p.listing_page_id IS NOT NULL
+WITH ended AS (
+  UPDATE messor.products p SET state = 'removed', listing_page_id = NULL,
+         updated_at = (SELECT messor.clock())
+   WHERE p.page_id = ANY ($1::bigint[]) AND p.listing_page_id IS NOT NULL
+  RETURNING id, domain_id, page_id, record_id
+)
+INSERT INTO messor.changes (kind, state, subject, domain_id, ref_from, ref_to)
+SELECT 'product', 'removed', id, domain_id, page_id, record_id FROM ended ORDER BY id
 """
 
 

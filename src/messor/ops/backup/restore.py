@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -138,10 +139,14 @@ def _load(program: str, dsn: str, place: BackupPlace, manifest: Manifest) -> Non
         try:
             for chunk in place.read(f"{manifest.name}/{DATABASE}"):
                 process.stdin.write(chunk)
-            process.stdin.close()
         except BrokenPipeError:
             pass  # it says below why it ended
-        if process.wait() != 0:
+        finally:
+            # Also if the backup cannot be read: without its end nothing is committed.
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            code = process.wait()
+        if code != 0:
             complaints.seek(0)
             said = complaints.read(2_000).decode("utf-8", "replace").strip()
             raise UnavailableError(f"The database could not be restored: {said}")

@@ -9,6 +9,7 @@ import pytest
 
 from messor.cli.main import COMMANDS
 from tests.cli.conftest import Messor
+from tests.schedule.test_clockwork import USUAL
 
 
 @pytest.fixture(autouse=True)
@@ -48,10 +49,7 @@ def test_the_same_for_machines(messor: Messor) -> None:
     found = messor("schedule", "show", "--json").json
     assert found["leader"] is None
     by_name = {schedule["name"]: schedule for schedule in found["schedules"]}
-    usual = ["O-Daily", "O-Sweeper", "O-Robots", "O-Audit", "O-Quality", "O-Domains"]
-    usual += ["O-Index", "O-Rollup", "O-Refresh", "O-Parsers", "O-Classify", "O-Score", "O-Judge"]
-    usual += ["O-Candidates", "O-Keywords", "O-Exports", "O-Notices", "O-Analytics", "O-SERP"]
-    assert list(by_name) == usual
+    assert list(by_name) == [*USUAL, "O-SERP"]
     assert by_name["O-Daily"]["next_run_at"] > found["now"]
     assert by_name["O-Daily"]["why"] == "default"
     assert [name for name in by_name if not by_name[name]["available"]] == ["O-SERP"]

@@ -32,16 +32,13 @@ USUAL = (
     "O-Daily",
     "O-Sweeper",
     "O-Robots",
-    "O-Alerts",
-    "O-Analytics",
-    "O-Exports",
     "O-Audit",
     "O-Quality",
     "O-Domains",
     "O-Index",
+    "O-Retention",
     "O-Rollup",
     "O-Refresh",
-    "O-Notices",
     "O-Parsers",
     "O-Classify",
     "O-Score",
@@ -49,7 +46,9 @@ USUAL = (
     "O-Candidates",
     "O-Keywords",
     "O-Exports",
+    "O-Notices",
     "O-Analytics",
+    "O-Alerts",
 )
 PATIENCE = 120.0  # processes take long to start on a busy machine
 Start = Callable[[str], Awaitable[asyncio.subprocess.Process]]

@@ -77,6 +77,7 @@ EXCUSED = {
 FEED_READERS = {"CHANGES", "ENTRIES", "read_after", "read_chunks", "read_entries", "read_feed"}
 READING_THE_FEED: dict[str, Purpose | str] = {
     "api/routes/changes.py": Purpose.FEED,
+    "mcp/tools.py": Purpose.AGENT,
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
     "analytics/sync.py": "reads which rows changed; they pass in analytics/rows.py",

@@ -78,6 +78,7 @@ EXCUSED = {
 FEED_READERS = {"CHANGES", "ENTRIES", "read_after", "read_chunks", "read_entries", "read_feed"}
 READING_THE_FEED: dict[str, Purpose | str] = {
     "api/routes/changes.py": Purpose.FEED,
+    "mcp/tools.py": Purpose.AGENT,
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
     "mcp/tools.py": Purpose.AGENT,

@@ -81,7 +81,6 @@ READING_THE_FEED: dict[str, Purpose | str] = {
     "mcp/tools.py": Purpose.AGENT,
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
-    "mcp/tools.py": Purpose.AGENT,
     "analytics/sync.py": "reads which rows changed; they pass in analytics/rows.py",
     "watches/preview.py": "what a watch would tell, shown to who makes it",
     "console/views/changes.py": "a list, shown to a member",

@@ -1,4 +1,4 @@
-"""Requests as other tools send them, recorded from their sources."""
+"""Requests of other tools, written from descriptions of what they send."""
 
 from __future__ import annotations
 

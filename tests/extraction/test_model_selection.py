@@ -309,3 +309,29 @@ async def test_a_page_that_changed_meanwhile_is_not_written_over(tmp_path: Path,
         assert sum("outdated" in result for result in results) == 1
         heads = [json.loads(each["data"])["title"] for each in await b.records()]
         assert heads == ["Free parking for everybody"]
+
+
+async def test_a_page_that_refuses_ai_input_is_not_given_to_a_model(
+    tmp_path: Path, dsn: str
+) -> None:
+    home = document(TOPICAL, OFFER)
+    refusing = SimResponse(200, (*home.headers, ("Content-Signal", "ai-input=no")), home.body)
+    async with opened_bench(tmp_path, dsn, refusing) as b:
+        await b.crawl()
+        await b.extract()
+        assert await b.records() == []
+        assert await b.rows("SELECT FROM messor.ai_calls") == []
+        (held,) = await b.rows("SELECT purpose, use, reason, place FROM messor.use_refusals")
+        assert held == {
+            "purpose": "model",
+            "use": "ai-input",
+            "reason": "refused",
+            "place": "header Content-Signal",
+        }
+        (job,) = await b.jobs()
+        assert "messor rights held" in str(job["result_json"])
+        # The site changes its mind, and the page.
+        b.set(document(TOPICAL, OFFER, "Open on Sundays"))
+        await b.crawl()
+        await b.extract()
+        assert len(await b.records()) == 1

@@ -3,7 +3,7 @@ earlier ones.
 
 No transaction is open while a model is asked. Reader processes parse the pages. Results are stored
 in the job's own transaction, beside those of parsers, which are never touched; an unanswered
-question removes nothing.
+question removes nothing. A page whose site does not allow reading by a model is not given to one.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ from messor.parsers.page_findings import FoundRecord, found_records
 from messor.records import model_store
 from messor.records.changes import Sighting
 from messor.records.model_store import ModelRecords
+from messor.rights.release import Purpose, release
 from messor.store.database import Connection, Database
 from messor.verticals import verticals
 
 METHOD = "model"
+HELD = "The page was not given to a model: messor rights held --purpose model"
 OUTDATED = {"outdated": "The page has changed, is gone, or may no longer be crawled."}
 
 FACTS = """
@@ -86,6 +88,8 @@ class ModelFindings:
     reading: ModelRecords = field(default_factory=ModelRecords)
     unverified: int = 0
     replies: list[Reply] = field(default_factory=list)
+    model: Model | None = None  # none is configured, or the page may not be given to it
+    is_held: bool = False
 
     @property
     def sighting(self) -> Sighting:
@@ -151,6 +155,7 @@ class ModelJobs:
         if row is None:
             return _outdated
         findings = ModelFindings(question, ModelPageFacts(**row))
+        await self._choose_model(findings)
         await self._find(findings, Subject(findings.facts.domain, job.dedupe_key, question.page_id, question.snapshot_id))  # fmt: skip
         effects = partial(_store, findings=findings)
         failure = _failure(findings.replies)
@@ -159,6 +164,16 @@ class ModelJobs:
                 await effects(connection)
             raise failure
         return effects
+
+    async def _choose_model(self, findings: ModelFindings) -> None:
+        """The model that may read the page, if there is one."""
+        if self._model is None:
+            return
+        pages = [findings.question.page_id]
+        if await release(self._database, Purpose.MODEL, pages, lambda page: page):
+            findings.model = self._model
+        else:
+            findings.is_held = True
 
     async def _find(self, findings: ModelFindings, subject: Subject) -> None:
         page = ArchivedPage(
@@ -169,8 +184,8 @@ class ModelJobs:
         turned_away = await self._judge(findings, subject)
         kinds = _kinds(findings.question, turned_away)
         reading = AiReading()
-        if self._model is not None and kinds:
-            reading = await AiReader(self._model).read(page, subject, kinds)
+        if findings.model is not None and kinds:
+            reading = await AiReader(findings.model).read(page, subject, kinds)
         findings.replies += reading.replies
         findings.unverified = len(reading.unverified)
         all_said = bool(reading.replies) and reading.is_complete and not reading.is_cut
@@ -181,7 +196,7 @@ class ModelJobs:
     async def _judge(self, findings: ModelFindings, subject: Subject) -> set[str]:
         """Judge the page for verticals whose flag is undecided; returns those it is irrelevant to."""
         question, facts, away = findings.question, findings.facts, set[str]()
-        if self._model is None:
+        if findings.model is None:
             return away
         for name in question.judge:
             applied = await verticals.find(self._database, name)
@@ -189,7 +204,7 @@ class ModelJobs:
                 continue
             topic = topic_of(applied.vertical)
             learnt = await in_force(self._database, topic)
-            flagger = Flagger(topic, learnt=learnt, model=self._model)
+            flagger = Flagger(topic, learnt=learnt, model=findings.model)
             flag, reply = await flagger.ask(PageText(facts.title, facts.text), subject)
             if reply is not None:
                 findings.replies.append(reply)
@@ -255,7 +270,10 @@ async def _store(connection: Connection, *, findings: ModelFindings) -> Result:
         "unverified": findings.unverified,
         "flags": {each.vertical: each.flag.relevant for each in findings.judged},
         "endings": dict(Counter(str(reply.ending) for reply in findings.replies)),
-        "messages": sorted({r.sentence for r in findings.replies if r.sentence}),
+        "messages": [
+            *sorted({r.sentence for r in findings.replies if r.sentence}),
+            *([HELD] if findings.is_held else []),
+        ],
     }
 
 

@@ -31,12 +31,17 @@ class Purpose(StrEnum):
     ALERT = "alert"  # watches: mail, webhook or feed of what somebody waits for
     SEARCH = "search"  # an index outside PostgreSQL
     ANALYTICS = "analytics"  # tables outside PostgreSQL
+    MODEL = "model"  # texts of pages that a model reads for us
     AGENT = "agent"  # answers to programs that read pages, mostly for a model
 
 
 # Uses that follow from the way itself.
 INHERENT: Mapping[Purpose, tuple[ApprovedUse, ...]] = MappingProxyType(
-    {Purpose.SEARCH: (ApprovedUse.SEARCH,), Purpose.AGENT: (ApprovedUse.AI_INPUT,)}
+    {
+        Purpose.SEARCH: (ApprovedUse.SEARCH,),
+        Purpose.MODEL: (ApprovedUse.AI_INPUT,),
+        Purpose.AGENT: (ApprovedUse.AI_INPUT,),
+    }
 )
 
 COUNT = """

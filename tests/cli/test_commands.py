@@ -305,5 +305,5 @@ def test_completion_offers_commands_with_their_summaries() -> None:
         "Crawl due pages, extract records and run...",
     )
     assert [one.value for one in cli.shell_complete(CONTEXT, "re")] == [
-        "records", "rehearse", "relevance", "replay",
+        "records", "rehearse", "relevance", "replay", "retention",
     ]  # fmt: skip

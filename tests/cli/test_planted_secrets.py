@@ -89,6 +89,8 @@ def test_no_command_prints_one(
         "MESSOR_SEARCH_ENGINES",
         f'{{"searxng": {{"url": "http://127.0.0.1:9/?api_key={engine}", "key": "{engine}"}}}}',
     )
+    (tmp_path / "backups").mkdir()
+    monkeypatch.setenv("MESSOR_BACKUP_TO", str(tmp_path / "backups"))
     printed: dict[str, list[str]] = {}
     reads = _reads()
     assert len(reads) > 20, reads

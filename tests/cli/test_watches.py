@@ -54,7 +54,9 @@ def test_changes_that_may_not_leave_are_not_printed(
 ) -> None:
     asked = []
 
-    async def withheld(_: Any, purpose: Purpose, items: list[Any], of: Callable[..., Any]) -> Any:
+    async def withheld(
+        _: Any, purpose: Purpose, items: list[Any], of: Callable[..., Any], *_uses: Any
+    ) -> Any:
         asked.append((purpose, [one.domain for one in items], [of(one) for one in items]))
         return []
 

@@ -84,6 +84,8 @@ PLACES = {
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),
     "events": Place("/events", "events", "/audit", given=("with_audit",)),
+    "retention rules": Place("/retention/rules", "retention list", None),
+    "retention holds": Place("/retention/holds", "retention holds", None),
 }
 
 

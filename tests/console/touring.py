@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from messor.access.principal import Principal
-from messor.access.roles import Role, acts_of
+from messor.access import keys, members
+from messor.access.principal import LOCAL_ADMIN, Principal
+from messor.access.roles import Act, Role, acts_of
 from messor.access.saved_views import begin_with, save
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
@@ -20,6 +21,9 @@ from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.seal import seal_for
 from messor.ops.webhooks import dispatch, registry
 from messor.registry.preflights import PreflightReport
+from messor.rights import permissions
+from messor.rights.permissions import NewPermission
+from messor.rights.uses import ApprovedUse
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.watches import watches
@@ -57,10 +61,21 @@ PARTS = {
     "/jobs/{job_id}": "SELECT id FROM messor.jobs WHERE state = 'dead' LIMIT 1",
     "/exports/{export_id}": "SELECT id FROM messor.exports LIMIT 1",
     "/webhooks/{webhook_id}": "SELECT id FROM messor.webhooks LIMIT 1",
+    "/analytics/{question}": "SELECT 'price-trends'",
+    "/account/keys/{key_id}": "SELECT id FROM messor.api_keys LIMIT 1",
+    "/rights/permissions/{permission_id}": "SELECT id FROM messor.use_permissions LIMIT 1",
     "/watches/{watch_id}": "SELECT id FROM messor.watches LIMIT 1",
 }  # fmt: skip
+HELD = """
+INSERT INTO messor.use_refusals (domain_id, purpose, use, reason, place, text, items)
+VALUES ($1, 'export', 'ai-train', 'refused', 'robots.txt, line 3', $2, 12)
+"""
 STREAMS = {"/live"}  # without an end, and without markup
-FILES = {"/verticals/{name}/file", "/exports/{export_id}/file"}  # saved by the browser, not shown
+FILES = {
+    "/verticals/{name}/file",
+    "/exports/{export_id}/file",
+    "/rights/permissions/{permission_id}/document",
+}  # saved by the browser, not shown
 # Screens that may lead elsewhere or refuse: a part of a page by itself, an old address, a used
 # link, a file that is not made yet.
 ELSEWHERE = {
@@ -111,6 +126,27 @@ async def _tell_and_save(database: Database, admin: Principal, settings: Setting
         await watches.add(connection, asked, actor=admin.actor)
         wanted = NewExport("products", "csv", {"q": LONG[0]})
         await begin(connection, wanted, actor=admin.actor)
+        domain_id = await connection.fetchval(
+            "SELECT id FROM messor.domains WHERE domain = 'kettles.example'"
+        )
+        await permissions.grant(
+            connection,
+            domain_id,
+            NewPermission(ApprovedUse.AI_TRAIN, "contract", LONG[0], LONG[1], b"a letter"),
+            actor=admin.actor,
+        )
+        await connection.execute(HELD, domain_id, LONG[2])
+        owner = await members.get(
+            connection, await connection.fetchval("SELECT id FROM messor.members LIMIT 1")
+        )
+        await keys.create(
+            connection,
+            owner,
+            name=LONG[3][:100],
+            scopes=[Act.READ],
+            by=LOCAL_ADMIN,
+            uses=["ai-input"],
+        )
         for name in ("domains", "review", "tasks"):
             for shared in (True, False):
                 await save(

@@ -25,6 +25,9 @@ def changed(old: str, new: str) -> str:
     return source.replace(old, new, 1)
 
 
+VERSION = f"version = {files.shipped('wellness').vertical.version}"
+
+
 @pytest.mark.parametrize(
     "old,new,said",
     [
@@ -46,8 +49,8 @@ def changed(old: str, new: str) -> str:
         ("visibility = 0.35, ", "", "weights must name exactly"),
         ('D = "quarterly"', "", "track levels A, B, C, D"),
         ('record_kinds = ["service"', 'record_kinds = ["spell"', "key record_kinds"),
-        ("version = 1", "version = 0", "key version"),
-        ("version = 1", "version = = 1", "not valid TOML.*line 4"),
+        (VERSION, "version = 0", "key version"),
+        (VERSION, "version = = 1", "not valid TOML.*line 4"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(old: str, new: str, said: str) -> None:

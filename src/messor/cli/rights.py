@@ -74,7 +74,7 @@ def show(target: str, as_json: bool) -> None:
     \b
     Example:
       messor rights https://example.org/news/
-      messor rights example.org --json
+      messor rights show example.org --json
     """
     found = run(_rights(target))
     if as_json:

@@ -40,6 +40,7 @@ SUMMARIES = {
     "rehearse": "Rehearse shipped verticals (all by default) on simulated webs with known ground truth.",
     "relevance": "Review which pages are relevant to a vertical's topic, and train the classifier.",
     "replay": "Re-extract archived pages with the current parsers or a given version.",
+    "retention": "Say how long snapshots stay; hold what must stay; see what would go.",
     "rights": "Show what a site says about use; what domains are approved for; permissions on file.",
     "schedule": "Show and change the schedule of automatic runs.",
     "scores": "Show scores, simulate other weights, and assign track levels.",

@@ -7,6 +7,9 @@ from uuid import UUID
 
 from sqlalchemy.orm import Mapped
 
+from messor.rights.decide import Reason
+from messor.rights.release import Purpose
+from messor.rights.uses import USE_NAMES
 from messor.store.base import (
     Base,
     Keyless,
@@ -22,16 +25,22 @@ from messor.store.base import (
     uuid_key,
 )
 
-REASONS = "('refused', 'licence', 'unclear', 'not_approved')"
+_USES = ", ".join(f"'{use}'" for use in USE_NAMES)
+_PURPOSES = ", ".join(f"'{purpose}'" for purpose in Purpose)
+_REASONS = ", ".join(f"'{reason}'" for reason in Reason)
 
 
 class DomainUsesTable(Base):
     """What a domain's content may be used for, as its approval says; no row: not named."""
 
     __tablename__ = "domain_uses"
+    __table_args__ = (
+        check("cardinality(uses) BETWEEN 1 AND 20"),
+        check(f"uses <@ ARRAY[{_USES}]"),
+    )
 
     domain_id: Mapped[UUID] = column(belongs_to("domains.id"), key=True)
-    uses: Mapped[list[str]] = column(check="cardinality(uses) BETWEEN 1 AND 20")
+    uses: Mapped[list[str]]
     set_by: Mapped[str]
     set_at: Mapped[utc_now]
 
@@ -48,7 +57,7 @@ class UsePermissionTable(Base):
 
     id: Mapped[uuid_key]
     domain_id: Mapped[UUID] = column(belongs_to("domains.id"))
-    use: Mapped[str]
+    use: Mapped[str] = column(check=f"use IN ({_USES})")
     basis: Mapped[str] = column(check="basis IN ('own_content', 'contract', 'permission')")
     reason: Mapped[str] = column(
         check=r"btrim(reason, E' \t\r\n') <> '' AND length(reason) <= 2000"
@@ -75,9 +84,9 @@ class UseRefusalTable(Keyless):
     id: Mapped[bigint_id]
     refused_at: Mapped[utc_now]
     domain_id: Mapped[UUID | None]
-    purpose: Mapped[str]
-    use: Mapped[str]
-    reason: Mapped[str] = column(check=f"reason IN {REASONS}")
+    purpose: Mapped[str] = column(check=f"purpose IN ({_PURPOSES})")
+    use: Mapped[str] = column(check=f"use IN ({_USES})")
+    reason: Mapped[str] = column(check=f"reason IN ({_REASONS})")
     place: Mapped[str | None]  # of the statement, such as "robots.txt, line 12"
     text: Mapped[str | None]
     items: Mapped[bigint]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Self
 
 from messor.rights.decide import Reason
 from messor.rights.permissions import COLUMNS, Permission
@@ -55,6 +57,15 @@ class Held:
     items: int
     example: str | None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        named = {
+            "purpose": Purpose(row["purpose"]),
+            "use": ApprovedUse(row["use"]),
+            "reason": Reason(row["reason"]),
+        }
+        return cls(**{**row, **named})
+
 
 class HeldFilter(Filters):
     """Filters of what was held back."""
@@ -78,5 +89,6 @@ HELD = Listing(
     " LEFT JOIN messor.pages p ON p.id = r.example_page_id",
     columns="""r.id, r.refused_at, d.domain, r.purpose, r.use, r.reason, r.place, r.text, r.items,
                p.url AS example""",
+    make=Held.of,
     orders=both_ways("-id", "r.id", "bigint", "Newest first", "Oldest first"),
 )

@@ -41,7 +41,9 @@ async def ask(call: ConsoleRequest) -> Response:
     found, wrong, status = None, "", 200
     try:
         found = await call.context.analytics.ask(question.name, _scope(question, given))
-    except (UsageError, ConflictError, UnavailableError) as error:
+    except ConflictError as error:  # there are no tables yet
+        wrong = str(error)
+    except (UsageError, UnavailableError) as error:
         wrong, status = str(error), 422
     return await call.page(
         "analytics/answer.html",
@@ -62,7 +64,7 @@ async def show_sql(call: ConsoleRequest) -> Response:
 
 
 async def run_sql(call: ConsoleRequest) -> Response:
-    """SqlAnswer SQL; the statement stays in its field whatever comes of it."""
+    """Run SQL; the statement stays in its field whatever comes of it."""
     sql = call.form.text("sql")
     answer, wrong, status = None, "", 200
     try:

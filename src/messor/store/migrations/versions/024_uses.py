@@ -7,19 +7,23 @@ down_revision = "023_archived_texts"
 branch_labels = None
 depends_on = None
 
-USES = """
+# The uses of this release; a later one that knows more widens the checks.
+KNOWN = """
+'search', 'ai-input', 'ai-train', 'tdm', 'archive', 'price-monitoring', 'market-research', 'directory'
+""".strip()
+USES = f"""
 CREATE TABLE messor.domain_uses (
   domain_id uuid PRIMARY KEY REFERENCES messor.domains (id) ON DELETE CASCADE,
-  uses text[] NOT NULL CHECK (cardinality(uses) BETWEEN 1 AND 20),
+  uses text[] NOT NULL CHECK (cardinality(uses) BETWEEN 1 AND 20) CHECK (uses <@ ARRAY[{KNOWN}]),
   set_by text NOT NULL,
   set_at timestamptz NOT NULL DEFAULT messor.clock()
 )
 """
-PERMISSIONS = r"""
+PERMISSIONS = rf"""
 CREATE TABLE messor.use_permissions (
   id uuid PRIMARY KEY,
   domain_id uuid NOT NULL REFERENCES messor.domains (id) ON DELETE CASCADE,
-  use text NOT NULL,
+  use text NOT NULL CHECK (use IN ({KNOWN})),
   basis text NOT NULL CHECK (basis IN ('own_content', 'contract', 'permission')),
   reason text NOT NULL CHECK (btrim(reason, E' \t\r\n') <> '' AND length(reason) <= 2000),
   document_name text CHECK (length(document_name) BETWEEN 1 AND 200),
@@ -33,13 +37,14 @@ CREATE TABLE messor.use_permissions (
   CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
 )
 """
-REFUSALS = """
+REFUSALS = f"""
 CREATE TABLE messor.use_refusals (
   id bigint GENERATED ALWAYS AS IDENTITY,
   refused_at timestamptz NOT NULL DEFAULT messor.clock(),
   domain_id uuid,
-  purpose text NOT NULL,
-  use text NOT NULL,
+  purpose text NOT NULL CHECK (
+    purpose IN ('export', 'feed', 'webhook', 'alert', 'search', 'analytics', 'model', 'agent')),
+  use text NOT NULL CHECK (use IN ({KNOWN})),
   reason text NOT NULL CHECK (reason IN ('refused', 'licence', 'unclear', 'not_approved')),
   place text,
   text text,

@@ -18,6 +18,7 @@ from messor.exports.nouns import NOUNS, Noun, noun_of
 from messor.exports.places import Places
 from messor.exports.queries import EXPORTS, Export
 from messor.exports.requests import NewExport
+from messor.rights.uses import MEANINGS, parsed
 from messor.schedule import standing_exports
 from messor.schedule.standing_exports import NewStandingExport
 from messor.schedule.standing_queries import STANDING_EXPORTS
@@ -50,6 +51,7 @@ async def _form(
     return await call.page(
         "exports/form.html", noun=noun, nouns=NOUNS, filters=kept, formats=FORMATS, wrong=wrong,
         since=given.get("since_when", ""), chosen=given.get("format", "csv"), status=status,
+        uses=MEANINGS, declared=given.get("use", ""),
     )  # fmt: skip
 
 
@@ -57,7 +59,9 @@ async def start(call: ConsoleRequest) -> Response:
     """Start the export that the form asks for."""
     form = call.form
     noun = noun_of(form.text("noun"))
-    typed = {name: form.text(name) for name in (*noun.listing.filters.model_fields, "format")}
+    typed = {
+        name: form.text(name) for name in (*noun.listing.filters.model_fields, "format", "use")
+    }
     typed["since_when"] = form.text("since_when")
     filters = {name: form.words(name) for name in noun.listing.filters.model_fields}
     wanted = NewExport(
@@ -66,6 +70,7 @@ async def start(call: ConsoleRequest) -> Response:
         {name: value for name, value in filters.items() if value is not None},
         bom=form.is_on("bom") and form.text("format") == "csv",
         since=form.words("since_when"),
+        uses=parsed(form.every("use")),
     )
     try:
         async with call.context.database.transaction() as connection:

@@ -20,9 +20,10 @@ from messor.explain import rights as explained
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.rights import permissions, report, uses
-from messor.rights.decide import SENTENCES
+from messor.rights.decide import SENTENCES, Reason
 from messor.rights.permissions import Basis, NewPermission
 from messor.rights.queries import HELD, PERMISSIONS, PermissionFilter
+from messor.rights.release import Purpose
 from messor.rights.uses import MEANINGS, USE_NAMES
 
 BASES = {
@@ -121,7 +122,8 @@ async def show_permissions(call: ConsoleRequest) -> Response:
 
 async def show_held(call: ConsoleRequest) -> Response:
     labels: dict[str, Any] = {"reason": {each.value: text for each, text in SENTENCES.items()}}
-    listed = await list_of(call, HELD, "/rights/held", labels=labels)
+    choices = {"purpose": tuple(Purpose), "use": USE_NAMES, "reason": tuple(Reason)}
+    listed = await list_of(call, HELD, "/rights/held", choices=choices, labels=labels)
     return await call.page("rights/held.html", listed=listed, reasons=SENTENCES)
 
 

@@ -27,7 +27,7 @@ async def test_answers_say_who_gave_them_and_the_index_is_managed(
             stand_in.failures = [500]
             found = (await admin.get("/api/v1/search", params={"q": "tea"})).json()
             assert (found["answered_by"], len(found["items"])) == ("postgresql", 3)
-            assert "PostgreSQL answered" in found["notice"]
+            assert "PostgreSQL was used instead" in found["notice"]
             (shown,) = (await admin.get("/api/v1/search/index")).json()["items"]
             assert shown["state"] == "live"
             assert (await admin.get("/api/v1/health")).json()["search_indexes"] == [shown]

@@ -106,7 +106,9 @@ def test_nothing_leaves_for_a_use_that_a_site_refuses(
     both = {name for name, (_, _, held) in KINDS.items() if not held & {"tdm", "archive"}}
     assert left(messor, tmp_path / "both.jsonl", "tdm", "archive") == both
 
-    told = messor("rights", "held", "--use", "archive", "--purpose", "export", "--json").json
+    told = messor(
+        "rights", "held", "--use", "archive", "--purpose", "export", "--since", "1d", "--json"
+    ).json
     assert {one["place"] for one in told} == {"header X-Robots-Tag"}
     assert {one["reason"] for one in told} == {"refused"}
 

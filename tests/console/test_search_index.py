@@ -22,16 +22,19 @@ async def test_answers_say_who_gave_them_and_the_index_is_shown(
     async with standing_in() as (stand_in, server):
         base = await serve(settings_of(server.settings.url, data_dir=tmp_path))
         admin = await enter(base, Role.ADMIN)
-        assert "The index is made within a minute" in (await admin.get("/search/index")).said
+        assert "The index is created within a minute" in (await admin.get("/search/index")).said
         await index(database, server)
         found = await admin.get("/search?q=tea")
-        assert ("3 results" in found.said, "PostgreSQL answered" in found.said) == (True, False)
+        assert ("3 results" in found.said, "PostgreSQL was used instead" in found.said) == (
+            True,
+            False,
+        )
         assert "live" in (await admin.get("/search/index")).said
         stand_in.failures = [503]
         found = await admin.get("/search?q=tea")
         assert (
             "3 results" in found.said,
-            "PostgreSQL answered: The search server" in found.said,
+            "PostgreSQL was used instead: The search server" in found.said,
         ) == (True, True)
         asked = await admin.send("/search/index", "/search/index/rebuild")
         assert (asked.status, asked.place) == (303, "/search/index")

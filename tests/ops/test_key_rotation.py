@@ -24,7 +24,7 @@ from messor.store.database import Connection, Database
 from tests.fetch.test_proxies import TESTER, add
 
 # Columns of bytes that hold no sealed secret: hashes and bodies.
-PLAIN = {"body", "image", "words"}
+PLAIN = {"body", "document", "fingerprint", "image", "words"}
 URL = "http://ant@proxy.example:3128"
 
 

@@ -49,9 +49,22 @@ def make_document(app: FastAPI, *, cookie: str) -> dict[str, Any]:
     for operations in document["paths"].values():
         for operation in operations.values():
             _complete(operation)
+    _allow_fractions(document["components"]["schemas"])
     document["components"]["schemas"].pop("HTTPValidationError", None)
     document["components"]["schemas"].pop("ValidationError", None)
     return document
+
+
+def _allow_fractions(schemas: Any) -> None:
+    """Durations are those of ISO 8601: the format `duration` knows no fractions of a second."""
+    if isinstance(schemas, dict):
+        if schemas.get("format") == "duration":
+            del schemas["format"]
+            schemas["pattern"] = "^-?P"
+        schemas = list(schemas.values())
+    if isinstance(schemas, list):
+        for each in schemas:
+            _allow_fractions(each)
 
 
 def _complete(operation: dict[str, Any]) -> None:

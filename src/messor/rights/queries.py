@@ -75,7 +75,7 @@ class HeldFilter(Filters):
     use: ApprovedUse | None = where("r.use = {}", "Use")
     reason: Reason | None = where("r.reason = {}", "Why it was held back")
     since: Age | None = where(
-        "r.refused_at >= (SELECT messor.clock()) - {}", "Not older than, such as 7d"
+        "r.refused_at >= (SELECT messor.clock()) - {}::interval", "Not older than, such as 7d"
     )
 
 

@@ -62,10 +62,12 @@ async def of_domain_pages(database: Database, domain: Domain) -> list[UseReport]
 
 
 async def _batches(database: Database, domain: Domain) -> AsyncIterator[Sequence[int]]:
-    after = 0
-    while rows := await database.fetch(PAGES, domain.id, after, BATCH):
+    after, has_more = 0, True
+    while has_more:
+        rows = await database.fetch(PAGES, domain.id, after, BATCH)
         yield [row["id"] for row in rows]
-        after = rows[-1]["id"]
+        has_more = len(rows) == BATCH
+        after = rows[-1]["id"] if rows else after
 
 
 def _standing(terms: PageTerms | None, use: ApprovedUse) -> Standing:

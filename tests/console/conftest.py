@@ -17,6 +17,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
+from starlette.applications import Starlette
 
 from messor.access import members, sessions
 from messor.access.members import Member
@@ -130,9 +131,11 @@ def passwords() -> Iterator[Passwords]:
 async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> AsyncIterator[Serve]:
     """Starts a console; answers where it is."""
     running: list[PromptServer] = []
+    apps: list[Starlette] = []
 
     async def start(settings: Settings | None = None, **options: Any) -> str:
         app = make_console(settings or Settings(data_dir=tmp_path), database, passwords, **options)
+        apps.append(app)
         sock = listen()
         running.append(PromptServer(app))
         await running[-1].open(sock)
@@ -141,6 +144,8 @@ async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> Asy
     yield start
     for server in running:
         await server.close()
+    for app in apps:
+        await app.state.full_text.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

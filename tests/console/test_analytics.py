@@ -17,7 +17,7 @@ async def test_questions_are_drawn(
 ) -> None:
     assert "The tables are empty" in (await reviewer.get("/analytics")).said
     early = await reviewer.get("/analytics/coverage")
-    assert (early.status, "messor analytics sync" in early.said) == (422, True)
+    assert (early.status, "messor analytics sync" in early.said) == (200, True)
     await stage_everything(database)
     await sync(database, Lake(tmp_path / "analytics"))
     assert "Price trends" in (await reviewer.get("/analytics")).said

@@ -79,7 +79,9 @@ def left(messor: Messor, target: Path, *uses: str) -> set[str]:
     given = [word for use in uses for word in ("--use", use)]
     done = messor("export", "pages", "-o", str(target), "--restart", *given)
     assert done.code == 0, done.err
-    return {name for name in KINDS if f'{HOME}{name}"' in target.read_text()}
+    kept = {name for name in KINDS if f'{HOME}{name}"' in target.read_text()}
+    assert ("were held back" in done.err) == (kept != set(KINDS)), done.err
+    return kept
 
 
 def fed(messor: Messor, *uses: str) -> set[str]:

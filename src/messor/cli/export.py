@@ -84,15 +84,9 @@ def _export(noun: Noun, given: dict[str, Any]) -> None:
     wanted = _wanted(noun, given)
     wanted.checked()
     done = run(with_database(lambda database: perform(database, wanted, restart=restart)))
-    end_line()
     if as_json:
         print_json(done)
         return
-    if done.held:
-        say(
-            f"The rows of {counted(done.held, 'page')} were held back: sites or approvals do not allow"
-            f" this use. Why: messor rights held"
-        )
     say(
         f"{done.rows:,} rows were written to {done.target}. What changes from now on: "
         f"messor export {noun.name} --since {done.id} -o FILE"
@@ -132,7 +126,10 @@ def _require_folder(target: Path) -> None:
 
 
 async def perform(database: Database, wanted: NewExport, *, restart: bool) -> Export:
-    """Export to a file, continuing an interrupted export of the same unless `restart` is given."""
+    """Export to a file, continuing an interrupted export of the same unless `restart` is given.
+
+    Says how many pages were held back.
+    """
     begun = None if restart else await requests.unfinished(database, wanted)
     if begun is None:
         async with database.transaction() as connection:
@@ -142,7 +139,14 @@ async def perform(database: Database, wanted: NewExport, *, restart: bool) -> Ex
     assert wanted.target is not None
     report = progress_line(lambda rows: f"{rows:,} rows …")
     folders = running.Folders.of(Settings(), wanted.target.parent)
-    return await running.run(database, folders, begun.id, report)
+    done = await running.run(database, folders, begun.id, report)
+    end_line()
+    if done.held:
+        say(
+            f"The rows of {counted(done.held, 'page')} were held back: sites or approvals do not allow"
+            f" this use. Why: messor rights held"
+        )
+    return done
 
 
 for _noun in NOUNS.values():

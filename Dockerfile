@@ -5,7 +5,7 @@
 FROM python:3.13-slim-bookworm AS build
 RUN python -m venv /opt/messor
 COPY requirements-image.txt /src/
-RUN /opt/messor/bin/pip install --no-cache-dir --require-hashes -r /src/requirements-image.txt
+RUN /opt/messor/bin/pip install --no-cache-dir --no-deps --require-hashes -r /src/requirements-image.txt
 COPY pyproject.toml hatch_build.py README.md LICENSE /src/
 COPY src /src/src
 RUN /opt/messor/bin/pip install --no-cache-dir --no-deps /src

@@ -67,30 +67,31 @@ clients: .venv-clients/done
 .venv-%/done: requirements-%.txt
 	if command -v uv >/dev/null; then \
 	  uv venv -q --clear --python $(PYTHON) .venv-$* && \
-	  uv pip install -q --python .venv-$*/bin/python --require-hashes -r $<; \
+	  uv pip install -q --python .venv-$*/bin/python --no-deps --require-hashes -r $<; \
 	else \
 	  $(PYTHON) -m venv --clear .venv-$* && \
-	  .venv-$*/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $<; \
+	  .venv-$*/bin/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r $<; \
 	fi
 	touch $@
 
-# Pins with hashes, from pyproject.toml; no registry host is named.
+# Pins with hashes, from pyproject.toml; no registry host is named. They are complete, and installed with
+# --no-deps: some versions of pip would resolve `sqlalchemy[asyncio]==2.1.8` and another package's `SQLAlchemy>=2`
+# apart, and refuse all once a newer release is out.
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --extra broker --extra clickhouse --extra s3 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-image.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-dev.txt
-	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-bench.txt
-	sed -i 's/^lxml\[html-clean\]/lxml[html_clean]/' requirements-bench.txt # pip compares extras as written
-	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-pywb.txt
-	uv pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras -q -o requirements-clients.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --extra broker --extra clickhouse --extra s3 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-image.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-dev.txt
+	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-bench.txt
+	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-pywb.txt
+	uv pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-clients.txt
 
 # $(1): requirements file. Messor and the simulated web are installed as editable, without further dependencies.
 define install
 	test -x $(BIN)/python || if command -v uv >/dev/null; then uv venv -q --python $(PYTHON) .venv; else $(PYTHON) -m venv .venv; fi
 	if command -v uv >/dev/null; then \
-	  uv pip install -q --python $(BIN)/python --require-hashes -r $(1) && uv pip install -q --python $(BIN)/python --no-deps -e . -e packages/simweb; \
+	  uv pip install -q --python $(BIN)/python --no-deps --require-hashes -r $(1) && uv pip install -q --python $(BIN)/python --no-deps -e . -e packages/simweb; \
 	else \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r $(1) && \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r $(1) && \
 	  $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e . -e packages/simweb; \
 	fi
 	touch $@

@@ -1,4 +1,4 @@
-"""The pins work with pip alone: with hashes, pip accepts only the extras that are pinned."""
+"""The pins are complete: they are installed without resolving dependencies."""
 
 from __future__ import annotations
 
@@ -12,41 +12,66 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"": (), "-image": (), "-dev": ("dev",), "-bench": ("dev", "bench")}
-# Requirements of pinned packages that are not installed here, from their metadata.
-FOREIGN = {"procrastinate": ("psycopg[pool]",)}
+LOCKS = {
+    "requirements.txt": ((), ()),
+    "requirements-image.txt": ((), ("broker", "clickhouse", "s3")),
+    "requirements-dev.txt": (("dev",), ()),
+    "requirements-bench.txt": (("dev", "bench"), ()),
+}
 
 
-def _pinned(name: str) -> set[tuple[str, frozenset[str]]]:
-    text = (ROOT / f"requirements{name}.txt").read_text(encoding="utf-8")
-    found = re.findall(r"^([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?==", text, re.MULTILINE)
-    return {
-        (canonicalize_name(each), frozenset(filter(None, re.split(r",\s*", extras))))
-        for each, extras in found
-    }
+def _pins(lock: str) -> dict[str, str]:
+    """Version by name. A lock can pin a name several times, for different Pythons or systems."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for line in re.findall(r"^[A-Za-z0-9].*?==[^\\\n]*", text, re.MULTILINE):
+        pin = Requirement(line.strip())
+        if pin.marker is None or pin.marker.evaluate():
+            [specifier] = pin.specifier
+            found[canonicalize_name(pin.name)] = specifier.version
+    return found
 
 
-def _required(name: str, pinned: set[str]) -> set[tuple[str, frozenset[str]]]:
-    """Requirements with extras, of the project and of every pinned package."""
+def _declared(lock: str) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    required = list(project["project"]["dependencies"])
-    for group in GROUPS[name]:
-        required += project["dependency-groups"][group]
-    for package in sorted(pinned):
-        try:
-            required += metadata.requires(package) or ()
-        except metadata.PackageNotFoundError:
-            required += FOREIGN.get(package, ())
-    wanted = map(Requirement, required)
-    return {
-        (canonicalize_name(each.name), frozenset(each.extras))
-        for each in wanted
-        if each.extras and (each.marker is None or each.marker.evaluate({"extra": ""}))
-    }
+    groups, extras = LOCKS[lock]
+    declared = list(project["project"]["dependencies"])
+    for group in groups:
+        declared += project["dependency-groups"][group]
+    for extra in extras:
+        declared += project["project"]["optional-dependencies"][extra]
+    return _applying(declared, [""])
 
 
-@pytest.mark.parametrize("name", GROUPS)
-def test_pip_finds_every_extra_pinned(name: str) -> None:
-    pinned = _pinned(name)
-    missing = _required(name, {package for package, _ in pinned}) - pinned
-    assert missing == set()
+def _needed(requirement: Requirement) -> list[Requirement]:
+    """What an installed package needs, for the extras asked of it."""
+    try:
+        stated = metadata.requires(requirement.name) or []
+    except metadata.PackageNotFoundError:  # pinned for another lock than the installed one
+        return []
+    return _applying(stated, ["", *requirement.extras])
+
+
+def _applying(stated: list[str], extras: list[str]) -> list[Requirement]:
+    return [
+        each
+        for each in map(Requirement, stated)
+        if each.marker is None or any(each.marker.evaluate({"extra": extra}) for extra in extras)
+    ]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_everything_needed_is_pinned_in_a_version_that_fits(lock: str) -> None:
+    pins = _pins(lock)
+    waiting, seen, unmet = _declared(lock), set[str](), set[str]()
+    while waiting:
+        each = waiting.pop()
+        if str(each) in seen:
+            continue
+        seen.add(str(each))
+        version = pins.get(canonicalize_name(each.name))
+        if version is None or not each.specifier.contains(version, prereleases=True):
+            unmet.add(f"{each} (pinned: {version})")
+        waiting += _needed(each)
+    assert unmet == set()
+    assert len(seen) > 50

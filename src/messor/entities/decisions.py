@@ -18,6 +18,14 @@ STATEMENTS = """
 SELECT id, kind FROM messor.entity_statements WHERE entity_id = $1 AND record_id IS NOT NULL
  ORDER BY records DESC, id
 """
+# What keeps two groups apart that are one from now on.
+TAKE_BACK = """
+DELETE FROM messor.entity_pairs p WHERE p.verdict = 'different'
+   AND (p.first = ANY ($1::bigint[]) AND p.second = ANY ($2::bigint[])
+        OR p.first = ANY ($2::bigint[]) AND p.second = ANY ($1::bigint[]))
+"""
+# The others go on as the entity; what is taken out becomes a new one.
+LEAVE = "UPDATE messor.entity_statements SET entity_id = NULL WHERE id = $1"
 ENTITY_OF = "SELECT entity_id FROM messor.entity_statements WHERE id = $1"
 DECIDE = """
 INSERT INTO messor.entity_pairs AS p (first, second, kind, score, rule, basis, verdict, decided_by, decided_at, reason)
@@ -61,6 +69,7 @@ async def merge(
     if one.kind != other.kind:
         raise UsageError(f"A {one.kind} and a {other.kind} cannot be one entity.")
     mine, theirs = await _statements(connection, one.id), await _statements(connection, other.id)
+    await connection.execute(TAKE_BACK, mine, theirs)
     await _decide(connection, one.kind, [(mine[0], theirs[0])], _Decision("same", actor, reason))
     return await _entity_of(connection, mine[0])
 
@@ -81,6 +90,7 @@ async def split(
         raise NotFoundError(f"Entity {entity_id} has no statement {statement_id}.")
     if not others:
         raise ConflictError("It is the entity's only statement; there is nothing to take it from.")
+    await connection.execute(LEAVE, statement_id)
     pairs = [(statement_id, each) for each in others]
     await _decide(connection, whole.kind, pairs, _Decision("different", actor, reason))
     return await _entity_of(connection, statement_id)

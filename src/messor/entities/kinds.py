@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from messor.entities.matching import EntityKind
+from messor.entities.match import EntityKind
 from messor.entities.organisations import ORGANISATION
 from messor.entities.places import PLACE
 from messor.entities.products import PRODUCT

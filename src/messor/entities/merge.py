@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from messor.entities.matching import EntityKind
+from messor.entities.match import EntityKind
 from messor.entities.words import letters_of
 
 MAX_OTHERS = 10  # other values kept of a field
 
 
-class StatedRecord(NamedTuple):
+class BestRecord(NamedTuple):
     """The best record of a statement."""
 
     record_id: int
@@ -27,15 +27,13 @@ class StatedRecord(NamedTuple):
 
 
 class _Stated(NamedTuple):
-    record: StatedRecord
+    record: BestRecord
     value: Any
     confidence: float
     is_corrected: bool
 
 
-def merge(
-    kind: EntityKind, records: Sequence[StatedRecord]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def merge(kind: EntityKind, records: Sequence[BestRecord]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Values by field, and by field where each comes from."""
     data: dict[str, Any] = {}
     fields: dict[str, Any] = {}
@@ -50,7 +48,7 @@ def merge(
     return data, fields
 
 
-def _stated(record: StatedRecord, name: str) -> _Stated:
+def _stated(record: BestRecord, name: str) -> _Stated:
     field = record.fields.get(name, {})
     confidence = float(field.get("confidence") or record.confidence)
     return _Stated(record, record.data[name], confidence, "correction" in field)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from messor.entities.matching import (
+from messor.entities.match import (
     EntityKind,
     Features,
     Match,
     Reading,
-    Source,
+    SourceRecord,
     conflict,
     differ,
     shared,
@@ -73,7 +73,7 @@ _TELLING = (("vat", 0.98, "VAT number"), ("phone", 0.95, "phone"), ("email", 0.9
             ("site", 0.93, "site"), ("place", 0.93, "address"))  # fmt: skip
 
 
-def read(source: Source) -> Reading | None:
+def read(source: SourceRecord) -> Reading | None:
     name = _name(source.text("name"))
     if not name:
         return None
@@ -121,7 +121,9 @@ def keys(features: Features) -> Iterable[str]:
     for name, _, _ in _TELLING:
         yield from (f"{name}:{each}" for each in features[name])
     yield from (f"name:{each}" for each in features["name"])
-    yield from (f"site:{each}" for each in features["domain"])  # what names it as its site may be on others
+    yield from (
+        f"site:{each}" for each in features["domain"]
+    )  # what names it as its site may be on others
 
 
 def compare(one: Features, other: Features) -> Match | None:

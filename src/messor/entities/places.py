@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from messor.content.dates import fold
-from messor.entities.matching import EntityKind, Features, Match, Reading, Source
+from messor.entities.match import EntityKind, Features, Match, Reading, SourceRecord
 from messor.entities.words import letters_of
 
 # Words of streets that are written in several ways.
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+")
 _TOWARDS = re.compile(r"(stra(?:ss|ß)e|str\.?)(?=\s|$|\d)")
 
 
-def place_of(source: Source) -> str:
+def place_of(source: SourceRecord) -> str:
     """A street with its place; empty without both."""
     street = _street(source.text("street"))
     where = letters_of(source.text("postal_code")) or letters_of(source.text("locality"))
@@ -33,7 +33,7 @@ def _street(text: str) -> str:
     return " ".join(sorted(words)) if any(any(map(str.isdigit, word)) for word in words) else ""
 
 
-def read(source: Source) -> Reading | None:
+def read(source: SourceRecord) -> Reading | None:
     place = place_of(source)
     if not place:
         return None

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
 from messor.content.products.normalise import gtin
-from messor.entities.matching import (
+from messor.entities.match import (
     EntityKind,
     Features,
     Match,
     Reading,
-    Source,
+    SourceRecord,
     conflict,
     differ,
     shared,
@@ -108,7 +108,7 @@ EMPTY = frozenset(
 )  # fmt: skip
 
 
-def read(source: Source) -> Reading | None:
+def read(source: SourceRecord) -> Reading | None:
     title = source.text("product_name")
     if not title:
         return None
@@ -144,7 +144,7 @@ def _gtin(text: str) -> str:
     return number.zfill(14)
 
 
-def _price(source: Source) -> str:
+def _price(source: SourceRecord) -> str:
     amount, currency = source.data.get("price"), source.text("currency")
     return f"{currency} {amount}" if isinstance(amount, int | float) and currency else ""
 

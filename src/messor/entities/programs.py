@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from messor.entities.matching import (
+from messor.entities.match import (
     EntityKind,
     Features,
     Match,
     Reading,
-    Source,
+    SourceRecord,
     conflict,
     differ,
     shared,
@@ -30,7 +30,7 @@ def title_words(text: str) -> str:
     return " ".join(sorted(words_of(_YEARS.sub(" ", text)) - _ROUND))
 
 
-def read_program(source: Source) -> Reading | None:
+def read_program(source: SourceRecord) -> Reading | None:
     title = title_words(source.text("name"))
     if not title:
         return None

@@ -101,7 +101,7 @@ class MergedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class EntityStatement:
     """What one domain states, by its best record."""
 
     id: int
@@ -137,7 +137,7 @@ class FullEntity(Entity):
     """An entity with its fields, statements, and why they are one."""
 
     fields: list[MergedField]
-    members: list[Statement]
+    members: list[EntityStatement]
     bases: list[Basis]
 
 
@@ -160,7 +160,7 @@ class ProposalFilter(Filters):
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class EntityProposal:
     """Two statements that may be about one thing; a person decides."""
 
     id: int
@@ -185,6 +185,7 @@ ENTITIES = Listing(
     alias="e",
     columns=_ROW,
     only="e.state = 'current'",
+    make=lambda row: Entity(**{**row, "data": msgspec.json.decode(row["data"])}),
     scan=MAX_SCANNED,
     orders={
         "-updated_at": Order(
@@ -199,7 +200,7 @@ ENTITIES = Listing(
 
 PROPOSALS = Listing(
     name="proposals",
-    item=Proposal,
+    item=EntityProposal,
     filters=ProposalFilter,
     table="messor.entity_pairs",
     alias="p",
@@ -235,11 +236,11 @@ async def entity(source: Source, entity_id: int) -> FullEntity:
     )  # fmt: skip
 
 
-async def _statements(source: Source, entity_id: int) -> list[Statement]:
+async def _statements(source: Source, entity_id: int) -> list[EntityStatement]:
     found = []
     for row in await source.fetch(STATEMENTS, entity_id):
         data = msgspec.json.decode(row["data"])
-        found.append(Statement(**{**row, "data": data, "title": title_of(row["kind"], data)}))
+        found.append(EntityStatement(**{**row, "data": data, "title": title_of(row["kind"], data)}))
     return found
 
 

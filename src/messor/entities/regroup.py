@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from messor.entities.grouping import Pair, group
+from messor.entities.groups import ComparedPair, group
 from messor.entities.kinds import KINDS
-from messor.entities.learning import Lessons, lessons
-from messor.entities.matching import JOINED, PROPOSED, Features
-from messor.entities.merge import StatedRecord, merge
+from messor.entities.lessons import Lessons, lessons
+from messor.entities.match import JOINED, PROPOSED, Features
+from messor.entities.merge import BestRecord, merge
 from messor.entities.statements import features_of, refresh, sharing
 from messor.store.database import Connection
 
@@ -152,7 +152,7 @@ def _groups(members: Sequence[Any], pairs: Sequence[Any]) -> list[list[int]]:
         match = KINDS[features[one][0]].compare(of(one), of(other))
         return match is not None and match.score == 0
 
-    return group(features, [Pair(*row) for row in pairs], contradicts)
+    return group(features, [ComparedPair(*row) for row in pairs], contradicts)
 
 
 async def _write(
@@ -209,9 +209,9 @@ async def _merge(
         await connection.execute(WRITE, *map(list, zip(*written, strict=True)))
 
 
-def _record(row: Mapping[str, Any]) -> StatedRecord:
+def _record(row: Mapping[str, Any]) -> BestRecord:
     parsed = {name: msgspec.json.decode(row[name]) for name in ("data", "fields")}
-    return StatedRecord(**{**row, **parsed})
+    return BestRecord(**{**row, **parsed})
 
 
 async def _end(

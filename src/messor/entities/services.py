@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from messor.entities.matching import EntityKind, Features, Match, Reading, Source, shared
+from messor.entities.match import EntityKind, Features, Match, Reading, SourceRecord, shared
 from messor.entities.programs import title_words
 
 
-def read_service(source: Source) -> Reading | None:
+def read_service(source: SourceRecord) -> Reading | None:
     title = title_words(source.text("name"))
     if not title:
         return None

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from messor.entities.kinds import KINDS, SOURCES
-from messor.entities.matching import Features, Reading, Source
+from messor.entities.match import Features, Reading, SourceRecord
 from messor.store.database import Connection
 
 MAX_READ = 20  # records of a statement whose features are taken together
@@ -110,11 +110,11 @@ async def place(connection: Connection, record_ids: Sequence[int]) -> set[int]:
     return left | set(own)
 
 
-def _source(row: Mapping[str, Any]) -> Source:
-    return Source(row["id"], row["kind"], row["domain"], msgspec.json.decode(row["data"]))
+def _source(row: Mapping[str, Any]) -> SourceRecord:
+    return SourceRecord(row["id"], row["kind"], row["domain"], msgspec.json.decode(row["data"]))
 
 
-def _readings(source: Source) -> list[tuple[Any, Reading]]:
+def _readings(source: SourceRecord) -> list[tuple[Any, Reading]]:
     made = [(kind, kind.read(source)) for kind in KINDS.values() if source.kind in kind.sources]
     return [(kind, reading) for kind, reading in made if reading is not None]
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from messor.entities.matching import JOINED
+from messor.entities.match import JOINED
 
 Verdict = Literal["same", "different"]
 Contradicts = Callable[[int, int], bool]
@@ -20,7 +20,7 @@ MAX_MEMBERS = 500  # statements of one entity; what would make it larger is left
 MAX_COMPARED = 2_000  # pairs looked at for contradictions before two groups become one
 
 
-class Pair(NamedTuple):
+class ComparedPair(NamedTuple):
     """Two statements that agree, or that a person decided about; the smaller id first."""
 
     first: int
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 
 
 def group(
-    statements: Iterable[int], pairs: Sequence[Pair], contradicts: Contradicts
+    statements: Iterable[int], pairs: Sequence[ComparedPair], contradicts: Contradicts
 ) -> list[list[int]]:
     """The statements of each entity, in order."""
     groups = _Groups(statements, contradicts)

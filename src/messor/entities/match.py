@@ -38,7 +38,7 @@ class EntityKind:
     label: str
     plural: str
     sources: frozenset[str]  # kinds of records
-    read: Callable[[Source], Reading | None]
+    read: Callable[[SourceRecord], Reading | None]
     keys: Callable[[Features], Iterable[str]]  # statements that share one are compared
     compare: Callable[[Features, Features], Match | None]
     title: str  # the field
@@ -46,7 +46,7 @@ class EntityKind:
     newest: frozenset[str] = frozenset()  # fields of which the newest value holds
 
 
-class Source(NamedTuple):
+class SourceRecord(NamedTuple):
     """A record to be read for matching."""
 
     record_id: int

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from messor.entities.grouping import Pair, group
+from messor.entities.groups import ComparedPair, group
 from messor.entities.kinds import KINDS
-from messor.entities.matching import JOINED, PROPOSED, Features, Match, Source
+from messor.entities.match import JOINED, PROPOSED, Features, Match, SourceRecord
 from tests.entities.shops import goods, listings
 
 
 def features(kind: str, number: int = 1, site: str = "one.example", **data: Any) -> Features:
     own = KINDS[kind]
-    reading = own.read(Source(number, min(own.sources), site, data))
+    reading = own.read(SourceRecord(number, min(own.sources), site, data))
     assert reading is not None
     return {name: frozenset(values) for name, values in reading.features.items()}
 
@@ -128,12 +128,16 @@ def test_places_are_written_in_many_ways() -> None:
 
 def test_what_contradicts_is_never_joined_through_a_third() -> None:
     """A and B agree with C, and contradict each other: C goes with the better one."""
-    pairs = [Pair(1, 3, 0.95), Pair(2, 3, 0.93)]
+    pairs = [ComparedPair(1, 3, 0.95), ComparedPair(2, 3, 0.93)]
     assert group([1, 2, 3], pairs, lambda a, b: {a, b} == {1, 2}) == [[1, 3], [2]]
 
 
 def test_what_people_said_comes_first() -> None:
-    pairs = [Pair(1, 2, 1.0, "different"), Pair(1, 3, 0.0, "same"), Pair(2, 3, 0.99)]
+    pairs = [
+        ComparedPair(1, 2, 1.0, "different"),
+        ComparedPair(1, 3, 0.0, "same"),
+        ComparedPair(2, 3, 0.99),
+    ]
     assert group([1, 2, 3], pairs, lambda a, b: {a, b} == {1, 3}) == [[1, 3], [2]]
 
 
@@ -150,7 +154,7 @@ def test_goods_of_several_shops(seed: int) -> None:
             holders.setdefault(key, []).append(number)
     near = {pair for held in holders.values() for pair in combinations(held, 2)}
     found = {pair: kind.compare(own[pair[0]], own[pair[1]]) for pair in near}
-    pairs = [Pair(*pair, match.score) for pair, match in found.items() if match]
+    pairs = [ComparedPair(*pair, match.score) for pair, match in found.items() if match]
 
     def contradicts(one: int, other: int) -> bool:
         match = kind.compare(own[one], own[other])

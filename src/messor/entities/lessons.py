@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from messor.entities.matching import JOINED, Match
+from messor.entities.match import JOINED, Match
 from messor.store.database import Connection
 
 ENOUGH_TO_DOUBT = 5  # decisions about a rule

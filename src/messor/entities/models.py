@@ -22,6 +22,9 @@ from messor.store.base import (
 )
 
 
+_KINDS = "kind IN ('organisation', 'product', 'program', 'service', 'place')"
+
+
 class EntityTable(Base):
     """One thing, merged over its statements; a removed one may lead to the one that took them."""
 
@@ -34,7 +37,7 @@ class EntityTable(Base):
     )
 
     id: Mapped[bigint_key]
-    kind: Mapped[str]
+    kind: Mapped[str] = column(check=_KINDS)
     state: Mapped[str] = column(default="'current'", check="state IN ('current', 'removed')")
     merged_into: Mapped[bigint | None]
     title: Mapped[str] = column(default="''")
@@ -57,7 +60,7 @@ class EntityStatementTable(Base):
     )
 
     id: Mapped[bigint_key]
-    kind: Mapped[str]
+    kind: Mapped[str] = column(check=_KINDS)
     domain_id: Mapped[UUID]
     identity_hash: Mapped[bytes]
     entity_id: Mapped[bigint | None]
@@ -73,7 +76,7 @@ class EntityMemberTable(Base):
     __table_args__ = (index("entity_members_statement", "statement_id"),)
 
     record_id: Mapped[bigint] = column(key=True)
-    kind: Mapped[str] = column(key=True)
+    kind: Mapped[str] = column(key=True, check=_KINDS)
     statement_id: Mapped[bigint]
 
 
@@ -107,7 +110,7 @@ class EntityPairTable(Base):
     id: Mapped[bigint_key]
     first: Mapped[bigint]
     second: Mapped[bigint]
-    kind: Mapped[str]
+    kind: Mapped[str] = column(check=_KINDS)
     score: Mapped[real]
     rule: Mapped[str]
     basis: Mapped[str]

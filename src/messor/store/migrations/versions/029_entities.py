@@ -7,16 +7,17 @@ down_revision = "028_retention"
 branch_labels = None
 depends_on = None
 
+KINDS = "CHECK (kind IN ('organisation', 'product', 'program', 'service', 'place'))"
 TABLES = (
-    """
+    f"""
 CREATE TABLE messor.entities (
   id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  kind text NOT NULL,
+  kind text NOT NULL {KINDS},
   state text NOT NULL DEFAULT 'current' CHECK (state IN ('current', 'removed')),
   merged_into bigint,
   title text NOT NULL DEFAULT '',
-  data jsonb NOT NULL DEFAULT '{}',
-  fields jsonb NOT NULL DEFAULT '{}',
+  data jsonb NOT NULL DEFAULT '{{}}',
+  fields jsonb NOT NULL DEFAULT '{{}}',
   domains integer NOT NULL DEFAULT 0,
   statements integer NOT NULL DEFAULT 0,
   records integer NOT NULL DEFAULT 0,
@@ -24,23 +25,23 @@ CREATE TABLE messor.entities (
   updated_at timestamptz NOT NULL DEFAULT messor.clock()
 )
 """,
-    """
+    f"""
 CREATE TABLE messor.entity_statements (
   id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-  kind text NOT NULL,
+  kind text NOT NULL {KINDS},
   domain_id uuid NOT NULL,
   identity_hash bytea NOT NULL,
   entity_id bigint,
   record_id bigint,
   records integer NOT NULL DEFAULT 0,
-  features jsonb NOT NULL DEFAULT '{}',
+  features jsonb NOT NULL DEFAULT '{{}}',
   UNIQUE (kind, domain_id, identity_hash)
 )
 """,
-    """
+    f"""
 CREATE TABLE messor.entity_members (
   record_id bigint NOT NULL,
-  kind text NOT NULL,
+  kind text NOT NULL {KINDS},
   statement_id bigint NOT NULL,
   PRIMARY KEY (record_id, kind)
 )
@@ -52,12 +53,12 @@ CREATE TABLE messor.entity_keys (
   PRIMARY KEY (key, statement_id)
 )
 """,
-    """
+    f"""
 CREATE TABLE messor.entity_pairs (
   id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   first bigint NOT NULL,
   second bigint NOT NULL,
-  kind text NOT NULL,
+  kind text NOT NULL {KINDS},
   score real NOT NULL,
   rule text NOT NULL,
   basis text NOT NULL,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -159,9 +159,10 @@ def verify(
         try:
             key_id = _current(covered, now, skew)
             _check(message, covered, signatures[label], keys.get(key_id))
-            return key_id
         except BadSignatureError as error:
             reason = str(error)
+        else:
+            return key_id
     raise BadSignatureError(reason)
 
 

@@ -47,7 +47,8 @@ RETIRE = """
 UPDATE messor.identity_keys k
    SET published_until = CASE WHEN $3 OR k.use_from > messor.clock() THEN messor.clock()
                               ELSE messor.clock() + $2::interval END
- WHERE k.thumbprint <> $1 AND k.published_until IS NULL
+ WHERE k.thumbprint <> $1
+   AND (k.published_until IS NULL OR ($3 AND k.published_until > messor.clock()))
 """
 FORGET = """
 UPDATE messor.identity_keys SET sealed_key = NULL

@@ -47,6 +47,23 @@ class Document:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class AboutBot:
+    """What the bot page says."""
+
+    token: str
+    user_agent: str
+    rate: str
+    purposes: tuple[str, ...]
+    contact: str
+    contact_link: str | None
+    ranges: tuple[str, ...]
+    ranges_path: str = RANGES
+    card_path: str = CARD
+    directory_path: str = DIRECTORY
+    form_path: str | None = FORM
+
+
 def base_url(settings: Settings) -> str:
     """The public address of the directory, without a slash at its end."""
     assert settings.identity_url is not None
@@ -96,12 +113,12 @@ def card(settings: Settings) -> Document:
     return Document(CARD, "application/json", msgspec.json.encode(about), _cached())
 
 
-def ranges(settings: Settings, created: str) -> Document:
+def ranges(settings: Settings) -> Document:
     """The addresses that requests come from, in the form that large crawlers publish."""
     prefixes = [
         {"ipv6Prefix" if ":" in each else "ipv4Prefix": each} for each in settings.identity_ranges
     ]
-    body = msgspec.json.encode({"creationTime": created, "prefixes": prefixes})
+    body = msgspec.json.encode({"prefixes": prefixes})
     return Document(RANGES, "application/json", body, _cached())
 
 
@@ -109,6 +126,25 @@ def links(settings: Settings) -> str:
     """The Link field of the bot page (draft-illyes-webbotauth-cbcp)."""
     base = base_url(settings)
     return f'<{base}{RANGES}>; rel="client-ranges", <{base}{CARD}>; rel="describedby"'
+
+
+def about(settings: Settings) -> AboutBot:
+    """What the bot page says."""
+    contact = settings.contact
+    is_link = contact.startswith(("https://", "http://", "mailto:"))
+    return AboutBot(
+        token=settings.agent_token,
+        user_agent=user_agent(settings, __version__),
+        rate=_pace(settings.default_delay),
+        purposes=tuple(settings.identity_purposes),
+        contact=contact.removeprefix("mailto:"),
+        contact_link=contact if is_link else None,
+        ranges=tuple(settings.identity_ranges),
+    )
+
+
+def _pace(delay: float) -> str:
+    return "a second" if delay in (0, 1) else f"every {delay:g} seconds"
 
 
 def _rate(settings: Settings) -> str:

@@ -46,7 +46,7 @@ async def test_rotation_leaves_no_gap(database: Database, dsn: str, tmp_path: Pa
         async with Database(later(dsn, by)) as moved:
             signing = await keys.signing_key(moved, seal)
             names = {key.thumbprint for key in await keys.published(moved)}
-            return signing and signing.name, names
+            return None if signing is None else signing.name, names
 
     both = {former.thumbprint, newer.thumbprint}
     assert await after(timedelta(0)) == (former.thumbprint, both)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import re
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 from messor_client import Client
 from tests.client.conftest import Installation
 from tests.client.scripts import RECIPES, needs_recipes, run
+from tests.harvested import open_harvest, product_html
 
 REPLAY = """
 import json, os
@@ -48,6 +50,7 @@ print(json.dumps({name: value for name, value in stats.items() if isinstance(val
 """
 
 
+@pytest.mark.wide
 @needs_recipes
 def test_scrapy_replays_a_crawl_without_any_traffic(
     installation: Installation, tmp_path: Path
@@ -85,6 +88,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.wide
 @needs_recipes
 def test_lists_become_tables(installation: Installation, tmp_path: Path) -> None:
     found = run(TABLES, tmp_path, MESSOR_URL=installation.url, MESSOR_KEY=installation.key())
@@ -110,11 +114,15 @@ print(json.dumps({"ok": done.success, "counts": counts, "schedules": schedules})
 
 def plant_product(installation: Installation) -> None:
     """A product as extraction stores it."""
-    from tests.harvested import harvest, product_html  # noqa: PLC0415 - not for every test
 
-    raise NotImplementedError((harvest, product_html, installation))
+    async def act() -> None:
+        shop = await open_harvest(installation.database, "shop.example")
+        await shop.see("/kettle", product_html())
+
+    installation.run(act())
 
 
+@pytest.mark.wide
 @needs_recipes
 def test_dagster_copies_what_changed(installation: Installation, tmp_path: Path) -> None:
     plant_product(installation)
@@ -129,18 +137,35 @@ def test_dagster_copies_what_changed(installation: Installation, tmp_path: Path)
     assert first["schedules"] == ["copy_products_schedule"]
     with sqlite3.connect(target) as database:
         ((url, data),) = database.execute("SELECT url, data FROM products")
-    assert url == "http://one.test/kettle"
+    assert url == "https://shop.example/kettle"
     assert "Copper kettle" in data
     assert run(DAGSTER, tmp_path, **given)["counts"] == {"stored": 0, "deleted": 0}
     with installation.client() as messor:
-        messor.erase("url", "http://one.test/kettle", "asked to")
+        messor.erase("url", "https://shop.example/kettle", "asked to")
     assert run(DAGSTER, tmp_path, **given)["counts"]["deleted"] == 1
+
+
+def test_the_function_of_both_schedulers_copies_and_deletes(
+    installation: Installation, messor: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(RECIPES))
+    copy = importlib.import_module("changed_products").copy_changed_products
+    plant_product(installation)
+    target = tmp_path / "products.sqlite"
+    assert copy(target, messor) == {"stored": 1, "deleted": 0}
+    assert copy(target, messor) == {"stored": 0, "deleted": 0}
+    messor.erase("url", "https://shop.example/kettle", "asked to")
+    assert copy(target, messor) == {"stored": 0, "deleted": 1}
 
 
 def test_airflow_runs_the_same_function() -> None:
     """Airflow itself is not installed: the DAG is parsed, its function is what Dagster runs."""
     tree = ast.parse((RECIPES / "airflow_products.py").read_text("utf-8"))
-    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    calls = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
     assert {"copy_changed_products", "copy_products", "dag"} <= calls
 
 
@@ -150,7 +175,6 @@ KNOWN_NODES = {
     "n8n-nodes-base.splitOut": {1},
     "n8n-nodes-base.removeDuplicates": {1, 1.1, 2},
 }
-EXPRESSION = re.compile(r"^=|\{\{ (.+?) \}\}")
 
 
 def test_the_requests_of_the_n8n_workflow_are_answered(
@@ -195,7 +219,3 @@ def ask(installation: Installation, node: dict[str, Any], values: dict[str, str]
     )
     assert answer.status_code == 200, answer.text
     return answer.json()
-
-
-if __name__ == "__main__":
-    pytest.main([__file__])

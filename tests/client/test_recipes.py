@@ -202,7 +202,7 @@ def test_the_requests_of_the_n8n_workflow_are_answered(
     assert why["verdict"] in ("allowed", "deferred")
 
 
-def ask(installation: Installation, node: dict[str, Any], values: dict[str, str]) -> Any:
+def ask(installation: Installation, node: dict[str, Any], values: dict[str, str]) -> dict[str, Any]:
     """What a request node gets, with its expressions replaced."""
     known = {"$env.MESSOR_URL": installation.url, **values}
 
@@ -218,4 +218,5 @@ def ask(installation: Installation, node: dict[str, Any], values: dict[str, str]
         headers={"Authorization": f"Bearer {installation.key()}"},
     )
     assert answer.status_code == 200, answer.text
-    return answer.json()
+    found: dict[str, Any] = answer.json()
+    return found

@@ -169,7 +169,7 @@ def test_airflow_runs_the_same_function() -> None:
     assert {"copy_changed_products", "copy_products", "dag"} <= calls
 
 
-KNOWN_NODES = {
+KNOWN_NODES: dict[str, set[float]] = {
     "n8n-nodes-base.scheduleTrigger": {1, 1.1, 1.2, 1.3},
     "n8n-nodes-base.httpRequest": {1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4},
     "n8n-nodes-base.splitOut": {1},

@@ -15,6 +15,7 @@ from typing import Any
 
 from messor.access import second_factor
 from messor.errors import ConflictError
+from messor.fetch import signing_keys
 from messor.fetch.identity import keys as identity_keys
 from messor.fetch.proxies.key_file import new_key
 from messor.fetch.proxies.registry import endpoint_of
@@ -62,6 +63,9 @@ SEALED = (
         lambda row: identity_keys.owner_of(row["thumbprint"]),
         "thumbprint",
         "integer",
+    ),
+    Sealed(
+        "signing_keys", "sealed_key", lambda row: signing_keys.owner_of(row["id"]), "id", "text"
     ),
 )
 

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "029_identity_keys"
-down_revision = "028_retention"
+revision = "030_identity_keys"
+down_revision = "029_seals"
 branch_labels = None
 depends_on = None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from messor.fetch.identity import keys, publication
-from messor.fetch.identity.message_signatures import BadSignatureError, Message, verify
+from messor.fetch.identity.message_signatures import BadSignatureError, HttpMessage, verify
 from messor.fetch.proxies.seal import seal_for
 from messor.settings import Settings
 from messor.store.database import Database
@@ -45,12 +45,12 @@ async def test_the_directory_is_signed_by_every_key_in_it(
     digest = base64.b64encode(hashlib.sha256(answer.text.encode()).digest()).decode()
     assert answer.headers["Content-Digest"] == f"sha-256=:{digest}:"
     headers = {name.lower(): value for name, value in answer.headers.items()}
-    response = Message(
-        status=200, headers=headers, request=Message(f"{BOT}{publication.DIRECTORY}")
+    response = HttpMessage(
+        status=200, headers=headers, request=HttpMessage(f"{BOT}{publication.DIRECTORY}")
     )
     for name in names:
         assert verify(response, {name: public[name]}, tag=TAG, now=int(time.time())) == name
-    stolen = Message(status=200, headers=headers, request=Message("https://thief.example/"))
+    stolen = HttpMessage(status=200, headers=headers, request=HttpMessage("https://thief.example/"))
     with pytest.raises(BadSignatureError):
         verify(stolen, public, tag=TAG, now=int(time.time()))
 

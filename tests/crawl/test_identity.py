@@ -20,7 +20,7 @@ from http_message_signatures import (
 from messor.fetch.identity import keys
 from messor.fetch.identity.message_signatures import (
     BadSignatureError,
-    Message,
+    HttpMessage,
     inputs_of,
     verify,
 )
@@ -54,8 +54,8 @@ async def public_keys(database: Database) -> dict[str, bytes]:
     return {key.thumbprint: key.public for key in await keys.published(database)}
 
 
-def message_of(request: Request) -> Message:
-    return Message(f"http://{request.host}{request.path}", request.headers)
+def message_of(request: Request) -> HttpMessage:
+    return HttpMessage(f"http://{request.host}{request.path}", request.headers)
 
 
 def independent(request: Request, public: dict[str, bytes], host: str | None = None) -> None:
@@ -96,7 +96,7 @@ async def test_every_request_is_signed_and_accepted(database: Database, tmp_path
         assert asked.headers["signature-agent"] == f'sig1="{BOT}"'
         verify(message_of(asked), public, tag="web-bot-auth", now=now)
         independent(asked, public)
-        other_place = Message("http://thief.test/", asked.headers)
+        other_place = HttpMessage("http://thief.test/", asked.headers)
         with pytest.raises(BadSignatureError, match="does not fit"):
             verify(other_place, public, tag="web-bot-auth", now=now)
         with pytest.raises(HTTPMessageSignaturesException):

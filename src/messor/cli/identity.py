@@ -17,7 +17,7 @@ from messor.core.terminal import say
 from messor.errors import UnavailableError, UsageError
 from messor.fetch.identity import keys, publication
 from messor.fetch.identity.keys import IdentityKey
-from messor.fetch.identity.publication import Document
+from messor.fetch.identity.publication import PublishedFile
 from messor.fetch.proxies.seal import seal_for
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -167,7 +167,7 @@ def export(folder: Path, as_json: bool) -> None:
 
 
 def _documents(settings: Settings) -> Any:
-    async def act(database: Database) -> list[Document]:
+    async def act(database: Database) -> list[PublishedFile]:
         await keys.ensure(database, seal_for(settings), actor=LOCAL_ADMIN)
         published = await keys.published(database)
         page = environment("").get_template("bot/static.html")
@@ -176,22 +176,22 @@ def _documents(settings: Settings) -> Any:
             publication.directory(settings, published, (), int(time.time())),
             publication.card(settings),
             publication.ranges(settings),
-            Document(f"{publication.PAGE}/index.html", "text/html; charset=utf-8", html, {}),
+            PublishedFile(f"{publication.PAGE}/index.html", "text/html; charset=utf-8", html, {}),
         ]
 
     return act
 
 
-def _headers(documents: list[Document]) -> Document:
+def _headers(documents: list[PublishedFile]) -> PublishedFile:
     lines = []
     for each in documents:
         lines.append(each.path)
         fields = {"Content-Type": each.media_type, **each.headers}
         lines += [f"  {name}: {value}" for name, value in fields.items()]
-    return Document("/_headers", "text/plain", "\n".join([*lines, ""]).encode(), {})
+    return PublishedFile("/_headers", "text/plain", "\n".join([*lines, ""]).encode(), {})
 
 
-def _write(folder: Path, document: Document) -> str:
+def _write(folder: Path, document: PublishedFile) -> str:
     path = folder / document.path.lstrip("/")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(document.body)

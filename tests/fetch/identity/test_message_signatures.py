@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from messor.fetch.identity.message_signatures import (
     BadSignatureError,
-    Component,
-    Message,
+    HttpMessage,
     SignatureInput,
+    SignedComponent,
     authority_of,
     base_of,
     from_base64url,
@@ -32,7 +32,7 @@ def test_the_thumbprint_is_that_of_the_published_key() -> None:
 
 
 def test_the_example_of_the_rfc() -> None:
-    message = Message(
+    message = HttpMessage(
         "https://example.com/foo?param=Value&Pet=dog", vectors.RFC_HEADERS, method="POST"
     )
     covered = inputs_of(vectors.RFC_INPUT)["sig-b26"]
@@ -45,7 +45,7 @@ def test_the_example_of_the_rfc() -> None:
 
 @pytest.mark.parametrize("headers", vectors.ARCHITECTURE)
 def test_the_examples_of_web_bot_auth(headers: dict[str, str]) -> None:
-    message = Message(vectors.URL, headers)
+    message = HttpMessage(vectors.URL, headers)
     assert verify(message, KEYS, tag=TAG, now=vectors.CREATED) == vectors.THUMBPRINT
     (label, covered), *_ = inputs_of(headers["signature-input"]).items()
     assert f"{label}={covered}" == headers["signature-input"]
@@ -54,13 +54,13 @@ def test_the_examples_of_web_bot_auth(headers: dict[str, str]) -> None:
 
 
 def test_the_example_of_a_directory_response() -> None:
-    response = Message(
-        status=200, headers=vectors.DIRECTORY_HEADERS, request=Message(vectors.DIRECTORY_URL)
+    response = HttpMessage(
+        status=200, headers=vectors.DIRECTORY_HEADERS, request=HttpMessage(vectors.DIRECTORY_URL)
     )
     tag = "http-message-signatures-directory"
     assert verify(response, KEYS, tag=tag, now=vectors.CREATED) == vectors.THUMBPRINT
-    stolen = Message(
-        status=200, headers=vectors.DIRECTORY_HEADERS, request=Message("https://thief.test/")
+    stolen = HttpMessage(
+        status=200, headers=vectors.DIRECTORY_HEADERS, request=HttpMessage("https://thief.test/")
     )
     with pytest.raises(BadSignatureError, match="does not fit"):
         verify(stolen, KEYS, tag=tag, now=vectors.CREATED)
@@ -87,7 +87,7 @@ HEADERS = vectors.ARCHITECTURE[1]
 )  # fmt: skip
 def test_what_was_altered_fails(url: str, headers: dict[str, str], now: int, why: str) -> None:
     with pytest.raises(BadSignatureError, match=why):
-        verify(Message(url, {**HEADERS, **headers}), KEYS, tag=TAG, now=now)
+        verify(HttpMessage(url, {**HEADERS, **headers}), KEYS, tag=TAG, now=now)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_altered_parameters_fail(old: str, new: str) -> None:
     altered = HEADERS["signature-input"].replace(old, new)
     with pytest.raises(BadSignatureError):
         verify(
-            Message(vectors.URL, {**HEADERS, "signature-input": altered}),
+            HttpMessage(vectors.URL, {**HEADERS, "signature-input": altered}),
             KEYS,
             tag=TAG,
             now=vectors.CREATED,
@@ -124,5 +124,5 @@ def test_an_authority_leaves_the_default_port_out(url: str, authority: str) -> N
 
 
 def test_quotes_in_a_parameter_are_escaped() -> None:
-    covered = SignatureInput((Component("@authority"),), {"nonce": 'a"b\\c'})
+    covered = SignatureInput((SignedComponent("@authority"),), {"nonce": 'a"b\\c'})
     assert inputs_of(f"x={covered}")["x"].params["nonce"] == 'a"b\\c'

@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from messor.fetch.browser import BrowserLimits, BrowserProvider, why_unavailable
-from messor.fetch.identity.message_signatures import Message, verify
-from messor.fetch.identity.signer import RequestSigner, SigningKey
+from messor.fetch.identity.message_signatures import HttpMessage, verify
+from messor.fetch.identity.signer import RequestKey, RequestSigner
 from messor.fetch.outcome import Outcome
 from simweb.answers import Request, SimResponse, redirect
 from tests.fetch.conftest import permit
@@ -19,7 +19,7 @@ from tests.little_web import LittleWeb, Room
 MISSING = why_unavailable(BrowserLimits())
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=MISSING or "")
 PRIVATE = Ed25519PrivateKey.generate()
-KEY = SigningKey.of(3, PRIVATE)
+KEY = RequestKey.of(3, PRIVATE)
 PUBLIC = {KEY.name: PRIVATE.public_key().public_bytes_raw()}
 HTML = """<!DOCTYPE html><title>T</title><p id=p>Hello</p><script src="/moved.js"></script>
 <script>
@@ -61,7 +61,7 @@ async def test_a_render_signs_what_it_asks_its_own_site_for(tmp_path: Path) -> N
     assert b"Hello script elsewhere" in fetched.body or b"Hello elsewhere script" in fetched.body
     by_path = {f"{one.host}{one.path}": one for one in asked}
     for path in ("one.test/", "one.test/moved.js", "one.test/script.js"):
-        message = Message(f"http://{path}", by_path[path].headers)
+        message = HttpMessage(f"http://{path}", by_path[path].headers)
         verify(message, PUBLIC, tag="web-bot-auth", now=int(time.time()))
     assert "signature" not in by_path["two.test/data"].headers
     assert fetched.signed_by == 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from messor.fetch.identity.message_signatures import Message, inputs_of, verify
-from messor.fetch.identity.signer import LIFETIME_SECONDS, RequestSigner, Signature, SigningKey
+from messor.fetch.identity.message_signatures import HttpMessage, inputs_of, verify
+from messor.fetch.identity.signer import LIFETIME_SECONDS, RequestKey, RequestSigner, Signature
 from messor.web.urls import Url, parse
 
 AGENT = "https://bot.example"
 PRIVATE = Ed25519PrivateKey.generate()
-KEY = SigningKey.of(7, PRIVATE)
+KEY = RequestKey.of(7, PRIVATE)
 PUBLIC = {KEY.name: PRIVATE.public_key().public_bytes_raw()}
 
 
@@ -39,7 +39,7 @@ def held(where: str, made: Signature | None, time: Time, **more: str) -> dict[st
     """The parameters of a signature, which must be valid at this URL now."""
     assert made is not None
     headers = {name.lower(): value for name, value in made.fields} | more
-    verify(Message(where, headers), PUBLIC, tag="web-bot-auth", now=int(time.now))
+    verify(HttpMessage(where, headers), PUBLIC, tag="web-bot-auth", now=int(time.now))
     (covered,) = inputs_of(headers["signature-input"]).values()
     return {"covered": [str(each) for each in covered.components], **covered.params}
 
@@ -74,7 +74,7 @@ def test_another_key_signs_from_its_first_request_on() -> None:
     time = Time()
     by = signer(time)
     by.sign(url("https://shop.example/a"))
-    other = SigningKey.of(8, Ed25519PrivateKey.generate())
+    other = RequestKey.of(8, Ed25519PrivateKey.generate())
     by.use(other)
     made = by.sign(url("https://shop.example/a"))
     assert made is not None

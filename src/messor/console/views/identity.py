@@ -13,7 +13,7 @@ from messor.console.call import ConsoleRequest
 from messor.console.screens import PUBLIC, get
 from messor.errors import UnavailableError
 from messor.fetch.identity import keys, publication
-from messor.fetch.identity.publication import Document
+from messor.fetch.identity.publication import PublishedFile
 
 
 async def show_directory(call: ConsoleRequest) -> Response:
@@ -45,7 +45,7 @@ async def show_page(call: ConsoleRequest) -> Response:
     return response
 
 
-def _sent(document: Document) -> Response:
+def _sent(document: PublishedFile) -> Response:
     return Response(document.body, media_type=document.media_type, headers=dict(document.headers))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from messor.fetch.identity.message_signatures import (
     BadSignatureError,
-    Component,
     SignatureInput,
+    SignedComponent,
     inputs_of,
 )
 
@@ -29,7 +29,7 @@ class Challenge:
     """A signature as a site wants it."""
 
     label: str
-    components: tuple[Component, ...]
+    components: tuple[SignedComponent, ...]
     nonce: str | None
 
     @property
@@ -68,7 +68,7 @@ def _met(label: str, asked: SignatureInput) -> Challenge | None:
     )
 
 
-def _profiled(label: str, asked: tuple[Component, ...]) -> tuple[Component, ...]:
+def _profiled(label: str, asked: tuple[SignedComponent, ...]) -> tuple[SignedComponent, ...]:
     """What is asked, and what Web Bot Auth covers in any case."""
     rest = [each for each in asked if each.name not in ("@authority", AGENT)]
-    return (Component("@authority"), *rest, Component(AGENT, label))
+    return (SignedComponent("@authority"), *rest, SignedComponent(AGENT, label))

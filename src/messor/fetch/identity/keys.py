@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from messor.core.logs import room_logger
 from messor.errors import ConflictError, NotFoundError, UnavailableError
 from messor.fetch.identity.message_signatures import base64url, from_base64url, thumbprint
-from messor.fetch.identity.signer import LIFETIME_SECONDS, RequestSigner, SigningKey
+from messor.fetch.identity.signer import LIFETIME_SECONDS, RequestKey, RequestSigner
 from messor.fetch.proxies.seal import Seal
 from messor.ledger.events import Event, record
 from messor.store.database import Connection, Database
@@ -98,12 +98,12 @@ async def published(source: Connection | Database) -> list[IdentityKey]:
     return [key for key in await all_keys(source) if key.is_published]
 
 
-async def signing_key(source: Connection | Database, seal: Seal) -> SigningKey | None:
+async def signing_key(source: Connection | Database, seal: Seal) -> RequestKey | None:
     """The key that signs now; None if there is none."""
     return next((_opened(row, seal) for row in await source.fetch(LIST) if row["is_active"]), None)
 
 
-async def signing_keys(source: Connection | Database, seal: Seal) -> list[SigningKey]:
+async def signing_keys(source: Connection | Database, seal: Seal) -> list[RequestKey]:
     """Every published key, to prove that each is ours."""
     rows = await source.fetch(LIST)
     return [_opened(row, seal) for row in rows if row["is_published"] and row["sealed_key"]]
@@ -169,7 +169,7 @@ async def _add(connection: Connection, seal: Seal, wait: timedelta, actor: str) 
     return name
 
 
-def _opened(row: Mapping[str, Any], seal: Seal) -> SigningKey:
+def _opened(row: Mapping[str, Any], seal: Seal) -> RequestKey:
     text = seal.open(bytes(row["sealed_key"]), owner_of(row["thumbprint"]))
     private = Ed25519PrivateKey.from_private_bytes(from_base64url(text))
-    return SigningKey(row["id"], private, row["thumbprint"])
+    return RequestKey(row["id"], private, row["thumbprint"])

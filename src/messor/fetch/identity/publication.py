@@ -18,13 +18,13 @@ from messor import __version__
 from messor.fetch.http import user_agent
 from messor.fetch.identity.keys import DIRECTORY_SECONDS, IdentityKey
 from messor.fetch.identity.message_signatures import (
-    Component,
-    Message,
+    HttpMessage,
     SignatureInput,
+    SignedComponent,
     as_field,
     sign,
 )
-from messor.fetch.identity.signer import SigningKey
+from messor.fetch.identity.signer import RequestKey
 from messor.settings import Settings
 
 DIRECTORY = "/.well-known/http-message-signatures-directory"
@@ -38,7 +38,7 @@ PROOF_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class PublishedFile:
     """A published file: where, its type, its bytes, and the fields of its response."""
 
     path: str
@@ -71,13 +71,13 @@ def base_url(settings: Settings) -> str:
 
 
 def directory(
-    settings: Settings, keys: Sequence[IdentityKey], proving: Sequence[SigningKey], now: int
-) -> Document:
+    settings: Settings, keys: Sequence[IdentityKey], proving: Sequence[RequestKey], now: int
+) -> PublishedFile:
     """The key directory, with a signature of each key over authority and digest."""
     body = msgspec.json.encode({"keys": [key.jwk for key in keys]})
     digest = f"sha-256=:{base64.b64encode(hashlib.sha256(body).digest()).decode()}:"
-    request = Message(f"{base_url(settings)}{DIRECTORY}")
-    response = Message(status=200, headers={"content-digest": digest}, request=request)
+    request = HttpMessage(f"{base_url(settings)}{DIRECTORY}")
+    response = HttpMessage(status=200, headers={"content-digest": digest}, request=request)
     inputs, signatures = [], []
     for number, key in enumerate(proving):
         covered = _proof(key.name, now)
@@ -86,10 +86,10 @@ def directory(
     headers = {"Cache-Control": f"max-age={DIRECTORY_SECONDS}", "Content-Digest": digest}
     if inputs:
         headers |= {"Signature-Input": ", ".join(inputs), "Signature": ", ".join(signatures)}
-    return Document(DIRECTORY, DIRECTORY_TYPE, body, headers)
+    return PublishedFile(DIRECTORY, DIRECTORY_TYPE, body, headers)
 
 
-def card(settings: Settings) -> Document:
+def card(settings: Settings) -> PublishedFile:
     """The signature agent card (draft-meunier-webbotauth-registry-04)."""
     base = base_url(settings)
     about: dict[str, Any] = {
@@ -110,16 +110,16 @@ def card(settings: Settings) -> Document:
             "ips_uri": f"{base}{RANGES}",
         },
     }  # fmt: skip
-    return Document(CARD, "application/json", msgspec.json.encode(about), _cached())
+    return PublishedFile(CARD, "application/json", msgspec.json.encode(about), _cached())
 
 
-def ranges(settings: Settings) -> Document:
+def ranges(settings: Settings) -> PublishedFile:
     """The addresses that requests come from, in the form that large crawlers publish."""
     prefixes = [
         {"ipv6Prefix" if ":" in each else "ipv4Prefix": each} for each in settings.identity_ranges
     ]
     body = msgspec.json.encode({"prefixes": prefixes})
-    return Document(RANGES, "application/json", body, _cached())
+    return PublishedFile(RANGES, "application/json", body, _cached())
 
 
 def links(settings: Settings) -> str:
@@ -161,5 +161,5 @@ def _proof(name: str, now: int) -> SignatureInput:
     params: dict[str, str | int] = {"created": now, "keyid": name, "alg": "ed25519"}
     params |= {"expires": now + PROOF_SECONDS, "tag": TAG}
     return SignatureInput(
-        (Component("@authority", of_request=True), Component("content-digest")), params
+        (SignedComponent("@authority", of_request=True), SignedComponent("content-digest")), params
     )

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from messor.fetch.identity.challenge import AGENT, TAG, Challenge, challenge_of
 from messor.fetch.identity.message_signatures import (
-    Component,
-    Message,
+    HttpMessage,
     SignatureInput,
+    SignedComponent,
     as_field,
     sign,
     thumbprint,
@@ -36,7 +36,7 @@ Fields = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SigningKey:
+class RequestKey:
     """The key that signs now; `number` is what the fetch log names it by."""
 
     number: int
@@ -44,7 +44,7 @@ class SigningKey:
     name: str  # its thumbprint
 
     @classmethod
-    def of(cls, number: int, private: Ed25519PrivateKey) -> SigningKey:
+    def of(cls, number: int, private: Ed25519PrivateKey) -> RequestKey:
         return cls(number, private, thumbprint(private.public_key().public_bytes_raw()))
 
 
@@ -63,11 +63,11 @@ class RequestSigner:
     def __init__(self, agent: str, *, clock: Callable[[], float] = time.time) -> None:
         self._agent = f'"{agent}"'
         self._clock = clock
-        self._key: SigningKey | None = None
+        self._key: RequestKey | None = None
         self._kept: dict[str, tuple[float, Signature]] = {}
         self._challenges: dict[str, tuple[float, Challenge]] = {}
 
-    def use(self, key: SigningKey | None) -> None:
+    def use(self, key: RequestKey | None) -> None:
         """Sign with this key from now on."""
         if key is None or self._key is None or key.name != self._key.name:
             self._key = key
@@ -120,11 +120,11 @@ class RequestSigner:
         assert key is not None
         label = LABEL if challenge is None else challenge.label
         components = (
-            (Component("@authority"), Component(AGENT, label))
+            (SignedComponent("@authority"), SignedComponent(AGENT, label))
             if challenge is None
             else challenge.components
         )
-        components += tuple(Component(name.lower()) for name, _ in price)
+        components += tuple(SignedComponent(name.lower()) for name, _ in price)
         params: dict[str, str | int] = {"created": now, "expires": now + LIFETIME_SECONDS}
         params |= {"keyid": key.name, "alg": "ed25519"}
         if challenge is not None and challenge.nonce is not None:
@@ -133,7 +133,7 @@ class RequestSigner:
         agent = f"{label}={self._agent}"
         known = {name.lower(): value for name, value in (*headers.items(), *price)}
         covered = SignatureInput(components, params)
-        made = sign(Message(url.href, {**known, AGENT: agent}), covered, key.private)
+        made = sign(HttpMessage(url.href, {**known, AGENT: agent}), covered, key.private)
         fields = (
             ("Signature-Agent", agent),
             ("Signature-Input", f"{label}={covered}"),

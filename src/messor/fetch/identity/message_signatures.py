@@ -29,7 +29,7 @@ class BadSignatureError(MessorError):
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class SignedComponent:
     """What a signature covers: a field, a member of a dictionary field, or a derived component."""
 
     name: str
@@ -42,16 +42,16 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class HttpMessage:
     """A request, or a response with its request, as far as a signature may cover it."""
 
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
     method: str = "GET"
     status: int | None = None
-    request: Message | None = None
+    request: HttpMessage | None = None
 
-    def value_of(self, component: Component) -> str:
+    def value_of(self, component: SignedComponent) -> str:
         """The value of a component; raises where the message has none."""
         source = self.request if component.of_request else self
         if source is None:
@@ -74,7 +74,7 @@ class Message:
 
 
 # RFC 9421 2.2.1 to 2.2.7.
-_DERIVED: Mapping[str, Callable[[Message, SplitResult], str]] = {
+_DERIVED: Mapping[str, Callable[[HttpMessage, SplitResult], str]] = {
     "@method": lambda message, _: message.method,
     "@target-uri": lambda message, _: message.url,
     "@authority": lambda message, _: authority_of(message.url),
@@ -89,7 +89,7 @@ _DERIVED: Mapping[str, Callable[[Message, SplitResult], str]] = {
 class SignatureInput:
     """What a signature covers, and its parameters in their order."""
 
-    components: tuple[Component, ...]
+    components: tuple[SignedComponent, ...]
     params: Mapping[str, str | int]
 
     def __str__(self) -> str:
@@ -108,13 +108,13 @@ def authority_of(url: str) -> str:
     return authority.removesuffix(f":{_PORTS.get(parts.scheme, '')}")
 
 
-def base_of(message: Message, covered: SignatureInput) -> bytes:
+def base_of(message: HttpMessage, covered: SignatureInput) -> bytes:
     """The signature base (RFC 9421 2.5)."""
     lines = [f"{component}: {message.value_of(component)}" for component in covered.components]
     return "\n".join([*lines, f'"@signature-params": {covered}']).encode()
 
 
-def sign(message: Message, covered: SignatureInput, key: Ed25519PrivateKey) -> bytes:
+def sign(message: HttpMessage, covered: SignatureInput, key: Ed25519PrivateKey) -> bytes:
     return key.sign(base_of(message, covered))
 
 
@@ -148,7 +148,7 @@ def inputs_of(value: str) -> dict[str, SignatureInput]:
 
 
 def verify(
-    message: Message, keys: Mapping[str, bytes], *, tag: str, now: int, skew: int = 5
+    message: HttpMessage, keys: Mapping[str, bytes], *, tag: str, now: int, skew: int = 5
 ) -> str:
     """The key id of a valid signature; raises where none of the message's signatures holds."""
     signatures = _signatures(message)
@@ -179,7 +179,7 @@ def _current(covered: SignatureInput, now: int, skew: int) -> str:
 
 
 def _check(
-    message: Message, covered: SignatureInput, signature: bytes, public: bytes | None
+    message: HttpMessage, covered: SignatureInput, signature: bytes, public: bytes | None
 ) -> None:
     if public is None:
         raise BadSignatureError("The signature was made with an unknown key.")
@@ -192,7 +192,7 @@ def _check(
         raise BadSignatureError("The signature does not fit the message.") from error
 
 
-def _signatures(message: Message) -> dict[str, bytes]:
+def _signatures(message: HttpMessage) -> dict[str, bytes]:
     try:
         found = parse(message.headers.get("signature", "").encode("ascii"), tltype="dictionary")
     except (StructuredFieldError, UnicodeEncodeError) as error:
@@ -213,15 +213,15 @@ def _input(member: object) -> SignatureInput:
     return SignatureInput(tuple(_component(item) for item in items), kept)
 
 
-def _component(item: object) -> Component:
+def _component(item: object) -> SignedComponent:
     name, params = item if isinstance(item, tuple) else (item, {})
     if not isinstance(name, str) or not set(params) <= {"key", "req"}:
         raise BadSignatureError("A component has a parameter that is not supported.")
     key = params.get("key")
-    return Component(str(name), None if key is None else str(key), bool(params.get("req")))
+    return SignedComponent(str(name), None if key is None else str(key), bool(params.get("req")))
 
 
-def _member(value: str, component: Component) -> str:
+def _member(value: str, component: SignedComponent) -> str:
     """One member of a dictionary field, serialised strictly (RFC 9421 2.1.2)."""
     try:
         found = parse(value.encode("ascii"), tltype="dictionary")

@@ -93,6 +93,7 @@ class Base(DeclarativeBase):
         json: JSONB,
         list[str]: ARRAY(Text),
         list[UUID]: ARRAY(Uuid),
+        list[int]: ARRAY(BigInteger),
         tsvector: TSVECTOR,
         xid8: Xid8,
     }

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "029_scrape_hooks"
-down_revision = "028_retention"
+revision = "030_scrape_hooks"
+down_revision = "029_seals"
 branch_labels = None
 depends_on = None
 

@@ -77,7 +77,7 @@ class SealedHook:
     sealed: bytes
 
 
-class Telling(msgspec.Struct):
+class HookEvent(msgspec.Struct):
     """The payload of a delivery."""
 
     job: UUID  # the scrape job or monitor whose hook it is
@@ -118,7 +118,7 @@ async def secret_of(
     return seal.open(bytes(sealed), str(key_id))
 
 
-def telling(what: str, told: Telling) -> NewJob:
+def telling(what: str, told: HookEvent) -> NewJob:
     """The delivery of one event; `what` distinguishes it from the others of its job."""
     return NewJob(
         JOB_TYPE,
@@ -134,7 +134,7 @@ async def tell(
     connection: Connection, job_id: UUID, kind: str, event: str, error: str | None = None
 ) -> None:
     """Have the start or the end of a job told."""
-    told = Telling(job_id, f"{NAMES[kind]}.{event}", error=error)
+    told = HookEvent(job_id, f"{NAMES[kind]}.{event}", error=error)
     await enqueue(connection, [telling(event, told)])
 
 
@@ -146,7 +146,7 @@ async def tell_pages(connection: Connection, job_id: UUID, kind: str) -> int:
     for row in rows:
         snapshots = [] if row["snapshot_id"] is None else [row["snapshot_id"]]
         error = None if row["code"] is None else f"{row['code']}: {row['error']} ({row['url']})"
-        told = Telling(job_id, name, "scrape_jobs", snapshots, error)
+        told = HookEvent(job_id, name, "scrape_jobs", snapshots, error)
         deliveries.append(telling(f"page:{row['id']}", told))
     await enqueue(connection, deliveries)
     return len(rows)

@@ -109,10 +109,11 @@ async def opened(
     *,
     keeps: bool = True,
     told: str | None = None,
+    tls: bool = False,
     **settings: Any,
 ) -> AsyncIterator[Door]:
     """Served on a socket, with a worker and a keeper."""
-    async with LittleWeb(folder, hosts) as web:
+    async with LittleWeb(folder, hosts, tls=tls) as web:
         if told is not None:  # a receiver of webhooks
             allowed = web.settings().allowed_networks
             ports = [*allowed.ports, int(told.split(":")[2].split("/")[0])]

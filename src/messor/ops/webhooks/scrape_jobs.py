@@ -24,7 +24,7 @@ from messor.rights.release import Purpose, release
 from messor.rights.uses import ApprovedUse
 from messor.scrape import archived, documents, hooks
 from messor.scrape.documents import DocumentMaker, Shape
-from messor.scrape.hooks import JobHook, Telling
+from messor.scrape.hooks import JobHook, HookEvent
 from messor.scrape.shown import shown
 from messor.settings import Settings
 from messor.store.database import Connection, Database
@@ -46,7 +46,7 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
 
     @handlers.prepares(hooks.JOB_TYPE)
     async def deliver(job: Job) -> Effects:
-        return await courier.deliver(job, msgspec.convert(job.payload, Telling))
+        return await courier.deliver(job, msgspec.convert(job.payload, HookEvent))
 
 
 class JobCourier:
@@ -58,7 +58,7 @@ class JobCourier:
         self._maker = DocumentMaker(settings, database)
         self._post = GuardedPost(settings, seconds=SECONDS)
 
-    async def deliver(self, job: Job, told: Telling) -> Effects:
+    async def deliver(self, job: Job, told: HookEvent) -> Effects:
         """Send it; returns the job's effects, raises if it is to be retried."""
         row = await self._database.fetchrow(FIND[told.table], told.job)
         if row is None or row["hook"] is None:
@@ -80,7 +80,7 @@ class JobCourier:
             ) from refused
         return partial(_succeed, status)
 
-    async def _body(self, job: Job, told: Telling, hook: JobHook, options: str) -> dict[str, Any]:
+    async def _body(self, job: Job, told: HookEvent, hook: JobHook, options: str) -> dict[str, Any]:
         data = told.data
         if data is None:
             data = await self._documents(told, hook, documents.decoded(options))
@@ -94,7 +94,9 @@ class JobCourier:
         }
         return body if told.error is None else {**body, "error": told.error}
 
-    async def _documents(self, told: Telling, hook: JobHook, shape: Shape) -> list[dict[str, Any]]:
+    async def _documents(
+        self, told: HookEvent, hook: JobHook, shape: Shape
+    ) -> list[dict[str, Any]]:
         if not told.snapshots:
             return []
         pages = await archived.by_ids(self._database, told.snapshots)

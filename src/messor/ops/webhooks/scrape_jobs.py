@@ -24,7 +24,7 @@ from messor.rights.release import Purpose, release
 from messor.rights.uses import ApprovedUse
 from messor.scrape import archived, documents, hooks
 from messor.scrape.documents import DocumentMaker, Shape
-from messor.scrape.hooks import JobHook, HookEvent
+from messor.scrape.hooks import HookEvent, JobHook
 from messor.scrape.shown import shown
 from messor.settings import Settings
 from messor.store.database import Connection, Database

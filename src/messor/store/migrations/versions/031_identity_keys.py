@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "030_identity_keys"
-down_revision = "029_seals"
+revision = "031_identity_keys"
+down_revision = "030_scrape_hooks"
 branch_labels = None
 depends_on = None
 

@@ -44,7 +44,11 @@ class ArrayConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has n
 
     __slots__ = ()
 
-    async def _introspect_types(self, typeoids: Collection[int], timeout: float) -> Any:
+    async def _introspect_types(
+        self,
+        typeoids: Collection[int],
+        timeout: float,  # noqa: ASYNC109 - asyncpg's signature
+    ) -> Any:
         if all(oid in ELEMENTS for oid in typeoids):
             return [_described(oid) for oid in typeoids], _NO_QUERY
         return await super()._introspect_types(typeoids, timeout)

@@ -60,7 +60,9 @@ async def _let_triggers_rest(dsn: str) -> None:
     """Rows of lent databases are deleted without their triggers, which takes the superuser's leave."""
     for attempt in range(100):
         try:
-            await run_sql(_superuser(dsn), "GRANT SET ON PARAMETER session_replication_role TO PUBLIC")
+            await run_sql(
+                _superuser(dsn), "GRANT SET ON PARAMETER session_replication_role TO PUBLIC"
+            )
         except (
             asyncpg.InvalidAuthorizationSpecificationError
         ):  # the new access rule is not read yet

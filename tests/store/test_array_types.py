@@ -63,7 +63,9 @@ async def test_types_of_a_database_are_looked_up_still(dsn: str) -> None:
     raw = await connect(dsn)
     await raw.execute("CREATE TYPE messor.colour AS ENUM ('red', 'blue')")
     assert await raw.fetchval("SELECT $1::messor.colour[]", ["red"]) == ["red"]
-    both = await raw.fetchrow("SELECT $1::messor.colour[] AS colours, $2::int[] AS ids", ["red"], [1])
+    both = await raw.fetchrow(
+        "SELECT $1::messor.colour[] AS colours, $2::int[] AS ids", ["red"], [1]
+    )
     assert dict(both) == {"colours": ["red"], "ids": [1]}
     await raw.close()
 

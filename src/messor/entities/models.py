@@ -21,7 +21,6 @@ from messor.store.base import (
     xid8,
 )
 
-
 _KINDS = "kind IN ('organisation', 'product', 'program', 'service', 'place')"
 
 

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "029_entities"
-down_revision = "028_retention"
+revision = "032_entities"
+down_revision = "031_identity_keys"
 branch_labels = None
 depends_on = None
 

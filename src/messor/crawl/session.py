@@ -30,6 +30,7 @@ from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
+from messor.crawl.sent_log import SentLog
 from messor.crawl.sitemaps import SitemapTaskReader
 from messor.crawl.tally import count_committed
 from messor.crawl.visit import Visit, Visitor
@@ -87,6 +88,7 @@ class WorkerSession:
         archive: ArchiveSource,
         name: str,
         seen: SeenFilter,
+        sent_log: SentLog,
         outcomes: Counter[str],
         stop: asyncio.Event,
         repair: Repair,
@@ -102,6 +104,7 @@ class WorkerSession:
         self._database = database
         self._lease = lease
         self._outcomes = outcomes
+        self._sent_log = sent_log
         self._stop = stop
         self._repair = repair
         self._space = space
@@ -407,11 +410,8 @@ class WorkerSession:
         batches = [self._flush_queue.take()]
         if self._uncommitted is not None:
             batches += self._uncommitted.leaves
-        if not any(batch.results or batch.cut_off for batch in batches):
-            return
-        with contextlib.suppress(TimeoutError, *LOST_CONNECTION, *TRY_AGAIN):
-            async with asyncio.timeout(FINAL_LOG_SECONDS):
-                await self._flusher.log_sent(batches)
+        self._sent_log.add(self._flusher, batches)
+        await self._sent_log.write(FINAL_LOG_SECONDS)
 
     async def _flush(self, batch: FlushBatch) -> list[int]:
         while True:

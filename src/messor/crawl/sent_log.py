@@ -27,8 +27,8 @@ class SentLog:
         if any(leaf.results or leaf.cut_off for batch in batches for leaf in batch.leaves):
             self._waiting.append((flusher, batches))
 
-    async def write(self, seconds: float) -> None:
-        """Log what waits; what is not logged in time goes on waiting."""
+    async def write(self, seconds: float) -> bool:
+        """Log what waits; False if that was not possible in time, and it goes on waiting."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._waiting:
@@ -39,3 +39,4 @@ class SentLog:
                         await asyncio.sleep(RETRY_SECONDS)
                     else:
                         del self._waiting[0]
+        return not self._waiting

@@ -196,16 +196,27 @@ class WorkerSession:
         """Finish the pages in progress, commit everything, end the lease."""
         await _cancel(others)
         self._visitor.stop()
-        if self._visits:
-            await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
+        await self._wait_for_visits(flushing)
         await _cancel(list(self._visits))
         async with self._flushing:  # never during a flush
             await _cancel([flushing])
+        if not flushing.cancelled():
+            flushing.result()  # the lease was lost meanwhile: nothing more can be committed
         await self._flush_once()
         await self._archive.seal()
         await self._pool.write()
         async with self._database.transaction() as connection:
             await self._lease.end(connection)
+
+    async def _wait_for_visits(self, flushing: asyncio.Task[None]) -> None:
+        """Wait until the visits have ended, as long as their results are committed."""
+        if not self._visits:
+            return
+        ended = asyncio.create_task(_all_of(list(self._visits)))
+        await asyncio.wait(
+            [ended, flushing], timeout=DRAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED
+        )
+        await _cancel([ended])
 
     async def _claim_loop(self) -> None:
         while True:
@@ -469,6 +480,10 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)
 
 
 async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:

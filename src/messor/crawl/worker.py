@@ -102,7 +102,9 @@ class Worker:
                 if self._space.is_low:
                     await asyncio.sleep(SPACE_SECONDS)
                     continue
-                await self._sent_log.write(FINAL_LOG_SECONDS)
+                if not await self._sent_log.write(FINAL_LOG_SECONDS):
+                    await self._repair()
+                    continue
                 try:
                     self.shift = await self._begin_session(fetcher, router, pool)
                     self.heartbeat.end(STARTING)

@@ -5,6 +5,7 @@ A test compares each with the first sentence of its command's own help.
 
 SUMMARIES = {
     "analytics": "Answer ready questions about prices, changes, coverage, cost and review.",
+    "apply": "Make the database as the files in FOLDER say: all of it, or nothing.",
     "archive": "Show, compact, move and verify the archive.",
     "backup": "Make backups, list, verify and restore them.",
     "audit": "Verify from the logs that the crawler followed its rules.",
@@ -21,6 +22,7 @@ SUMMARIES = {
     "export": "Export whole lists to files.",
     "extract": "Extract records from crawled pages; nothing is fetched.",
     "fetches": "List the requests to a domain: outcome, provider, and the rule that allowed each.",
+    "identity": "Show, export and rotate the keys that sign requests to sites (Web Bot Auth).",
     "import": "Import saved pages: HTML, MHTML, WARC and HAR files, and folders of them.",
     "inspect": "Show how Messor interprets its input; nothing is fetched or stored.",
     "jobs": "Show background jobs, and requeue, purge or cancel them.",
@@ -33,6 +35,7 @@ SUMMARIES = {
     "orbits": "List orbits and their ingestions.",
     "pages": "List the pages of a domain and their outcomes.",
     "parsers": "Show and select the parsers that extract records from pages.",
+    "plan": "Show what applying the configuration in FOLDER would change; nothing is changed.",
     "products": "Show extracted products.",
     "proxies": "Manage the proxies used for domains configured with --proxies pool.",
     "query": "Answer one SELECT over the tables of analytics; `-` reads it from standard input.",

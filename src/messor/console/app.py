@@ -38,7 +38,9 @@ from messor.console.views import (
     domain_terms,
     domains,
     exports,
+    find,
     health,
+    identity,
     imports,
     ingest,
     jobs,
@@ -97,6 +99,7 @@ SCREENS: tuple[Screen, ...] = (
     *domain_actions.SCREENS,
     *domain_terms.SCREENS,
     *page.SCREENS,
+    *find.SCREENS,
     *search.SCREENS,
     *search_index.SCREENS,
     *records.SCREENS,
@@ -160,6 +163,7 @@ def make_console(
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
+    screens += identity.SCREENS if settings.identity_url else ()
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]

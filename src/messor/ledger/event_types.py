@@ -49,7 +49,9 @@ _GROUPS: Mapping[str, _Group] = {
         ("compacted",),
     ),
     "audit": _Group({"completed": "the requests of the last day were audited"}, ("completed",)),
-    "backup": _Group({"created": "a backup was made"}, ("created",)),
+    "backup": _Group(
+        {"created": "a backup was made", "restored": "a backup was put back"}, ("created",)
+    ),
     "candidate": _Group(
         {
             "pending_review": "a candidate waits for review",
@@ -63,6 +65,7 @@ _GROUPS: Mapping[str, _Group] = {
     "component": _Group(
         {"stalled": "a component or a process hung and was restarted"}, ("stalled",)
     ),
+    "configuration": _Group({"applied": "configuration files were applied"}),
     "crawl": _Group({"started": "a crawl was started by hand"}, page_urls=_OF_PAGE),
     "discovery": _Group(
         {
@@ -125,6 +128,7 @@ _GROUPS: Mapping[str, _Group] = {
     "flag": _Group({"decided": "a person decided whether a page is relevant"}),
     "friction": _Group({"detected": "a host showed that it may not welcome us"}, ("detected",)),
     "host": _Group({"http_only": "a host answers over http only"}),
+    "identity": _Group({"key_added": "a key that signs requests was made"}, audience="admins"),
     "ingestion": _Group(
         {
             "completed": "an ingestion has ended, in full or in part",
@@ -296,6 +300,7 @@ _GROUPS: Mapping[str, _Group] = {
     "watch": _Group(
         {
             "added": "a watch was added",
+            "changed": "a watch was changed",
             "switched_on": "a watch was switched on",
             "switched_off": "a watch was switched off",
             "token_renewed": "the token of a watch's feed was replaced",

@@ -40,7 +40,9 @@ KEPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    slots=True
+)  # not frozen: making one would take ten times as long, of thousands per batch
 class Change:
     """An entry of the change feed; `erased` is a tombstone."""
 

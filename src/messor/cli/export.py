@@ -10,6 +10,7 @@ from uuid import UUID
 
 import click
 
+from messor.cli.configuration import config
 from messor.cli.listing import filter_options, filters_of, list_options, show_list
 from messor.cli.output import end_line, json_option, print_json, progress_line, run
 from messor.cli.session import LOCAL_ADMIN, transact, with_database
@@ -152,6 +153,7 @@ async def perform(database: Database, wanted: NewExport, *, restart: bool) -> Ex
 for _noun in NOUNS.values():
     export.add_command(_command(_noun))
 export.add_command(standing)
+export.add_command(config)
 
 
 @export.command(name="list")

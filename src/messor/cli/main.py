@@ -2,7 +2,7 @@
 
 Exit codes: 0 done, 1 failed, 2 invalid input, 3 part of a batch was refused, 4 not found,
 5 conflict with the current state, 6 a server or folder cannot be used, 7 a crawl or import
-returned no page, 8 an audit found a violation, 130 interrupted.
+returned no page, 8 an audit found a violation, 9 a plan found differences, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ COMMANDS = {
     "analytics": "messor.cli.analytics:analytics",
     "archive": "messor.cli.archive:archive",
     "backup": "messor.cli.backup:backup",
+    "apply": "messor.cli.configuration:apply",
     "audit": "messor.cli.audit:audit",
     "changes": "messor.cli.changes:changes",
     "completion": "messor.cli.completion:completion",
@@ -60,6 +61,7 @@ COMMANDS = {
     "orbits": "messor.cli.orbits:orbits",
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
+    "plan": "messor.cli.configuration:plan",
     "products": "messor.cli.records:products",
     "proxies": "messor.cli.proxies:proxies",
     "query": "messor.cli.analytics:query",

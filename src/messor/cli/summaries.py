@@ -5,6 +5,7 @@ A test compares each with the first sentence of its command's own help.
 
 SUMMARIES = {
     "analytics": "Answer ready questions about prices, changes, coverage, cost and review.",
+    "apply": "Make the database as the files in FOLDER say: all of it, or nothing.",
     "archive": "Show, compact, move and verify the archive.",
     "backup": "Make backups, list, verify and restore them.",
     "audit": "Verify from the logs that the crawler followed its rules.",
@@ -33,6 +34,7 @@ SUMMARIES = {
     "orbits": "List orbits and their ingestions.",
     "pages": "List the pages of a domain and their outcomes.",
     "parsers": "Show and select the parsers that extract records from pages.",
+    "plan": "Show what applying the configuration in FOLDER would change; nothing is changed.",
     "products": "Show extracted products.",
     "proxies": "Manage the proxies used for domains configured with --proxies pool.",
     "query": "Answer one SELECT over the tables of analytics; `-` reads it from standard input.",

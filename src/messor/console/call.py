@@ -17,7 +17,7 @@ from messor.console import cookies
 from messor.console.context import ConsoleContext
 from messor.console.cookies import FlashMessage
 from messor.console.forms import Form
-from messor.console.navigation import menu_for
+from messor.console.navigation import MenuGroup, menu_for
 from messor.errors import NotFoundError
 from messor.ledger.alarms import Alarm
 from messor.registry import review
@@ -65,6 +65,10 @@ class ConsoleRequest:
     def may(self, act: Act) -> bool:
         return self.principal is not None and self.principal.may(act)
 
+    @property
+    def menu(self) -> list[MenuGroup]:
+        return menu_for(self.principal) if self.principal else []
+
     def query(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default).replace("\x00", "")[:MAX_VALUE_LENGTH]
 
@@ -110,7 +114,7 @@ class ConsoleRequest:
         defaults: dict[str, Any] = {
             "call": self,
             "me": self.principal,
-            "menu": menu_for(self.principal) if self.principal else [],
+            "menu": self.menu,
             "path": self.request.url.path,
             "theme": cookies.theme_of(self.request),
             "csrf": self._csrf,

@@ -1,4 +1,4 @@
-"""The console's menu, limited to what the member may open."""
+"""The console's menu in groups, limited to what the member may open."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class MenuEntry:
     path: str
     icon: str  # Font Awesome name without prefix
     act: Act
-    on_phone: bool = True  # in the bottom bar on small screens
+    on_phone: bool = False  # in the bottom bar on small screens
     also: tuple[str, ...] = ()  # other paths that highlight this item
+    words: str = ""  # other names under which it is looked for
 
     def is_here(self, path: str) -> bool:
         return any(
@@ -25,62 +26,111 @@ class MenuEntry:
             for own in (self.path, *self.also)
         )
 
+    def matches(self, typed: str) -> bool:
+        """Whether every word typed begins a word of its label or of its other names."""
+        own = f"{self.label} {self.words}".casefold().split()
+        return all(any(each.startswith(word) for each in own) for word in typed.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class MenuGroup:
+    """Menu items under one heading; the first group has none."""
+
+    label: str
+    entries: tuple[MenuEntry, ...]
+
 
 MENU = (
-    MenuEntry("Overview", "/", "gauge-high", Act.READ),
-    MenuEntry("Review", "/review", "inbox", Act.DOMAINS_REVIEW),
-    MenuEntry("Domains", "/domains", "globe", Act.READ),
-    MenuEntry("Submit", "/submit", "circle-plus", Act.DOMAINS_SUBMIT),
-    MenuEntry("Search", "/search", "magnifying-glass", Act.READ, on_phone=False),
-    MenuEntry(
-        "Records",
-        "/records",
-        "layer-group",
-        Act.READ,
-        on_phone=False,
-        also=("/products", "/parsers", "/corrections"),
+    MenuGroup(
+        "",
+        (
+            MenuEntry("Overview", "/", "gauge-high", Act.READ, on_phone=True, words="home live"),
+            MenuEntry("Find", "/find", "magnifying-glass", Act.READ, also=("/search",)),
+        ),
     ),
-    MenuEntry("Changes", "/changes", "rss", Act.READ, on_phone=False),
-    MenuEntry("Analytics", "/analytics", "chart-line", Act.READ, on_phone=False),
-    MenuEntry("Watches", "/watches", "eye", Act.READ, on_phone=False),
-    MenuEntry("Why?", "/why", "route", Act.READ, on_phone=False),
-    MenuEntry("Intelligence", "/orbit", "binoculars", Act.READ, on_phone=False),
-    MenuEntry(
-        "Discovery",
-        "/discovery",
-        "compass",
-        Act.READ,
-        on_phone=False,
-        also=("/verticals", "/keywords", "/serps", "/scores"),
+    MenuGroup(
+        "Work",
+        (
+            MenuEntry(
+                "Review", "/review", "inbox", Act.DOMAINS_REVIEW, on_phone=True,
+                words="queue approve reject domains",
+            ),
+            MenuEntry("Candidates", "/candidates", "clipboard-check", Act.READ, words="programs"),
+            MenuEntry("Changes", "/changes", "rss", Act.READ, words="feed"),
+            MenuEntry("Watches", "/watches", "eye", Act.READ, words="alerts notify"),
+            MenuEntry(
+                "Exports", "/exports", "file-export", Act.DATA_EXPORT, words="csv parquet download"
+            ),
+        ),
     ),
-    MenuEntry("Candidates", "/candidates", "clipboard-check", Act.READ, on_phone=False),
-    MenuEntry(
-        "Tasks and jobs",
-        "/tasks",
-        "list-check",
-        Act.READ,
-        on_phone=False,
-        also=("/batches", "/jobs"),
+    MenuGroup(
+        "Desks",
+        (
+            MenuEntry(
+                "Records", "/records", "layer-group", Act.READ, also=("/corrections",),
+                words="statements corrections",
+            ),
+            MenuEntry("Products", "/products", "tags", Act.READ, words="prices shops"),
+            MenuEntry(
+                "Discovery", "/discovery", "compass", Act.READ,
+                also=("/verticals", "/keywords", "/serps", "/scores"),
+                words="market keywords ranks visibility verticals scores funding grants",
+            ),
+            MenuEntry(
+                "Profiles", "/orbit", "building", Act.READ, words="orbits tiles intelligence business"
+            ),
+            MenuEntry(
+                "Analytics", "/analytics", "chart-line", Act.READ, words="questions charts sql"
+            ),
+        ),
     ),
-    MenuEntry("Exports", "/exports", "file-export", Act.DATA_EXPORT, on_phone=False),
-    MenuEntry(
-        "Rights",
-        "/rights/held",
-        "scale-balanced",
-        Act.READ,
-        on_phone=False,
-        also=("/rights",),
+    MenuGroup(
+        "Crawl",
+        (
+            MenuEntry("Domains", "/domains", "globe", Act.READ, on_phone=True, words="sites"),
+            MenuEntry(
+                "Submit", "/submit", "circle-plus", Act.DOMAINS_SUBMIT, on_phone=True,
+                words="new domain add",
+            ),
+            MenuEntry("Why?", "/why", "route", Act.READ, words="explain url decision robots"),
+            MenuEntry(
+                "Tasks and jobs", "/tasks", "list-check", Act.READ, also=("/batches", "/jobs"),
+                words="pages batches dead letters",
+            ),
+            MenuEntry("Schedule", "/schedule", "calendar-days", Act.READ, words="orchestrators"),
+            MenuEntry("Parsers", "/parsers", "code-branch", Act.READ, words="versions trials model"),
+            MenuEntry(
+                "Health", "/admin/orbits/health", "heart-pulse", Act.READ, words="checks contract"
+            ),
+            MenuEntry("Traffic", "/traffic", "traffic-light", Act.READ, words="halt stop"),
+        ),
     ),
-    MenuEntry("Schedule", "/schedule", "calendar-days", Act.READ, on_phone=False),
-    MenuEntry("Health", "/admin/orbits/health", "heart-pulse", Act.READ, on_phone=False),
-    MenuEntry("Traffic", "/traffic", "traffic-light", Act.READ, on_phone=False),
-    MenuEntry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE, on_phone=False),
-    MenuEntry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE, on_phone=False),
-    MenuEntry("Members", "/members", "users", Act.MEMBERS_MANAGE, on_phone=False),
-    MenuEntry("Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, on_phone=False),
-    MenuEntry("My account", "/account", "circle-user", Act.ACCOUNT_OWN, on_phone=False),
-)
+    MenuGroup(
+        "Settings",
+        (
+            MenuEntry(
+                "Rights", "/rights/held", "scale-balanced", Act.READ, also=("/rights",),
+                words="uses permissions held",
+            ),
+            MenuEntry("Proxies", "/proxies", "network-wired", Act.PROXIES_MANAGE),
+            MenuEntry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE),
+            MenuEntry("Members", "/members", "users", Act.MEMBERS_MANAGE, words="roles people invite"),
+            MenuEntry(
+                "Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, words="events history"
+            ),
+            MenuEntry(
+                "My account", "/account", "circle-user", Act.ACCOUNT_OWN,
+                words="password keys sessions",
+            ),
+        ),
+    ),
+)  # fmt: skip
 
 
-def menu_for(principal: Principal) -> list[MenuEntry]:
-    return [entry for entry in MENU if principal.may(entry.act)]
+def menu_for(principal: Principal) -> list[MenuGroup]:
+    """The groups with what this member may open; groups without anything are left out."""
+    allowed = [
+        MenuGroup(group.label, tuple(each for each in group.entries if principal.may(each.act)))
+        for group in MENU
+    ]
+    return [group for group in allowed if group.entries]

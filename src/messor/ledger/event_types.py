@@ -63,6 +63,7 @@ _GROUPS: Mapping[str, _Group] = {
     "component": _Group(
         {"stalled": "a component or a process hung and was restarted"}, ("stalled",)
     ),
+    "configuration": _Group({"applied": "configuration files were applied"}),
     "crawl": _Group({"started": "a crawl was started by hand"}, page_urls=_OF_PAGE),
     "discovery": _Group(
         {
@@ -296,6 +297,7 @@ _GROUPS: Mapping[str, _Group] = {
     "watch": _Group(
         {
             "added": "a watch was added",
+            "changed": "a watch was changed",
             "switched_on": "a watch was switched on",
             "switched_off": "a watch was switched off",
             "token_renewed": "the token of a watch's feed was replaced",

@@ -1,4 +1,4 @@
-"""Watches: made, switched on and off, and removed; every act is an event.
+"""Watches: made, changed, switched on and off, and removed; every act is an event.
 
 A watch is made switched off, so that its owner sees first what it would have told.
 """
@@ -35,8 +35,14 @@ COLUMNS = """w.id, w.name, w.noun, w.filters::text AS filters, w.condition::text
 ADD = f"""
 INSERT INTO messor.watches AS w (id, name, noun, filters, condition, channel, recipient, webhook_id,
        token_hash, digest, zone, hour, quiet_from, quiet_to, created_by)
-VALUES ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+VALUES ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7, $8, $14, $9, $10, $11, $12, $13, $15)
 RETURNING {COLUMNS}
+"""
+CHANGE = f"""
+UPDATE messor.watches w
+   SET name = $2, noun = $3, filters = $4::jsonb, condition = $5::jsonb, channel = $6, recipient = $7,
+       webhook_id = $8, digest = $9, zone = $10, hour = $11, quiet_from = $12, quiet_to = $13
+ WHERE w.id = $1 RETURNING {COLUMNS}
 """
 GET = f"SELECT {COLUMNS} FROM messor.watches w WHERE w.id = $1"
 OF_TOKEN = f"SELECT {COLUMNS} FROM messor.watches w WHERE w.token_hash = $1"
@@ -114,15 +120,35 @@ def condition_of(noun: Noun, given: Mapping[str, Any]) -> Condition:
 
 async def add(connection: Connection, wanted: NewWatch, *, actor: str) -> tuple[Watch, Secret]:
     """Make a watch, switched off; returns it with the token of its feed, which is not kept."""
+    values = await _values(connection, wanted)
+    if await connection.fetchval("SELECT count(*) FROM messor.watches") >= MAX_WATCHES:
+        raise UsageError(f"There are already {MAX_WATCHES} watches; remove one first.")
+    token = new_token()
+    row = await connection.fetchrow(ADD, new_id(), *values, fingerprint(token.reveal()), actor)
+    assert row is not None
+    watch = Watch.of(row)
+    await _record(connection, "watch.added", actor, watch)
+    return watch, token
+
+
+async def change(connection: Connection, watch_id: UUID, wanted: NewWatch, *, actor: str) -> Watch:
+    """Change what a watch tells and how; its feed keeps its token, and its alerts stay."""
+    row = await connection.fetchrow(CHANGE, watch_id, *await _values(connection, wanted))
+    if row is None:
+        raise NotFoundError("There is no such watch.")
+    watch = Watch.of(row)
+    await _record(connection, "watch.changed", actor, watch)
+    return watch
+
+
+async def _values(connection: Connection, wanted: NewWatch) -> tuple[Any, ...]:
+    """The checked values of a watch's columns."""
     condition = condition_of(wanted.noun, wanted.condition)
     filters = check_filters(wanted.noun, wanted.filters)
     if wanted.noun == "ranks" and "domain" not in filters:
         raise UsageError("Name the domain whose ranks to watch.")
     await _check(connection, wanted)
-    token = new_token()
-    row = await connection.fetchrow(
-        ADD,
-        new_id(),
+    return (
         wanted.name.strip(),
         wanted.noun,
         msgspec.json.encode(filters).decode(),
@@ -130,18 +156,12 @@ async def add(connection: Connection, wanted: NewWatch, *, actor: str) -> tuple[
         wanted.channel,
         wanted.recipient,
         wanted.webhook_id,
-        fingerprint(token.reveal()),
         wanted.digest,
         wanted.zone,
         wanted.hour,
         wanted.quiet_from,
         wanted.quiet_to,
-        actor,
     )
-    assert row is not None
-    watch = Watch.of(row)
-    await _record(connection, "watch.added", actor, watch)
-    return watch, token
 
 
 async def _check(connection: Connection, wanted: NewWatch) -> None:
@@ -168,8 +188,6 @@ async def _check(connection: Connection, wanted: NewWatch) -> None:
         wanted.quiet_to is None
     ):
         raise UsageError("Hours are from 0 to 23; quiet hours need a start and an end.")
-    if await connection.fetchval("SELECT count(*) FROM messor.watches") >= MAX_WATCHES:
-        raise UsageError(f"There are already {MAX_WATCHES} watches; remove one first.")
 
 
 async def get(source: Connection | Database, watch_id: UUID) -> Watch:

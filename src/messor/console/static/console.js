@@ -58,6 +58,26 @@
     if (row) mark(row);
   });
 
+  /* The palette: Ctrl-K opens it, the arrow keys walk through what was found. */
+  const palette = document.querySelector("#palette");
+  const openPalette = (event) => {
+    if (!palette || typeof palette.showModal !== "function") return;
+    event.preventDefault();
+    if (!palette.open) palette.showModal();
+    palette.querySelector("[name=q]").select();
+  };
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") return openPalette(event);
+    if (palette && palette.open && event.key === "Escape") return palette.close(); // a search field would take it
+    if (!palette || !palette.open || !/^Arrow(Down|Up)$/.test(event.key)) return;
+    const stops = [palette.querySelector("[name=q]"), ...palette.querySelectorAll("#palette-found a")];
+    const at = stops.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+    event.preventDefault();
+    (stops[at] || stops[0]).focus();
+  });
+  document.querySelectorAll("[data-palette]").forEach((link) => link.addEventListener("click", openPalette));
+  if (palette) palette.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
+
   /* The session ended while the page was open. */
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status === 401) window.location.assign("/login");

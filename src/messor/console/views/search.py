@@ -64,7 +64,7 @@ async def show(call: ConsoleRequest) -> Response:
         status=422 if wrong else 200,
         typed=typed,
         given={name: value for name, value in given.items() if value},
-        hits=[(hit, _place(hit), _pieces(hit)) for hit in found.hits],
+        hits=[(hit, place_of(hit), _pieces(hit)) for hit in found.hits],
         counted=counted,
         facets=_facets(counted, given, link),
         more=link(cursor=found.next) if found.next else None,
@@ -175,7 +175,7 @@ def _ratings(values: dict[str, int], given: dict[str, str], link: Any) -> list[F
     return choices
 
 
-def _place(hit: Hit) -> str:
+def place_of(hit: Hit) -> str:
     """URL of a hit: the record, or the snapshot scrolled to the first match."""
     if hit.record_id is not None:
         return f"/records/{hit.record_id}"

@@ -369,7 +369,7 @@ class Settings(BaseSettings):
 
     export_places: dict[str, str] = Field(
         default_factory=dict,
-        description='Folders and buckets for standing exports by name, such as '
+        description="Folders and buckets for standing exports by name, such as "
         '{"lake": "/srv/lake", "cloud": "s3://bucket/prefix"}',
     )
 

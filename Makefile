@@ -61,7 +61,7 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
-# pywb replays the archive in tests, Firecrawl's clients call its API; without them those tests are skipped.
+# pywb replays the archive in tests, clients call the API and run the examples of docs; without them those tests are skipped.
 pywb: .venv-pywb/done
 clients: .venv-clients/done
 .venv-%/done: requirements-%.txt

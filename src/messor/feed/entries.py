@@ -124,8 +124,13 @@ _decode = msgspec.json.decode
 WHOLE = frozenset(("new", "returned", "removed"))  # told with all values of the record
 
 
-async def details_of(source: Source, entries: Sequence[Entry]) -> list[Details | None]:
-    """The details of each entry, in order; None where the thing is gone."""
+async def details_of(
+    source: Source, entries: Sequence[Entry], *, whole: bool = False
+) -> list[Details | None]:
+    """The details of each entry, in order; None where the thing is gone.
+
+    `whole` tells all values of records that changed, too.
+    """
     found: list[Details | None] = [None] * len(entries)
     by_kind: dict[str, Numbered] = {}
     for number, entry in enumerate(entries):
@@ -133,6 +138,9 @@ async def details_of(source: Source, entries: Sequence[Entry]) -> list[Details |
             found[number] = _tombstone(entry)
         else:
             by_kind.setdefault(entry.kind, []).append((number, entry))
+    if changed := by_kind.pop("record", None):
+        for number, details in (await _records(source, changed, whole)).items():
+            found[number] = details
     for kind, wanted in by_kind.items():
         if look_up := _LOOK_UPS.get(kind):
             for number, details in (await look_up(source, wanted)).items():
@@ -180,14 +188,14 @@ def _page(row: Mapping[str, Any]) -> Details:
     return Details(row["url"], row["page_id"], before=before, after=after, evidence=evidence)
 
 
-async def _records(source: Source, wanted: Numbered) -> dict[int, Details]:
+async def _records(source: Source, wanted: Numbered, whole: bool) -> dict[int, Details]:
     rows = await source.fetch(
         RECORDS,
         _array(n for n, _ in wanted),
         _array(one.subject for _, one in wanted),
         _array(one.ref_from for _, one in wanted),
         _array(one.ref_to for _, one in wanted),
-        _array(one.state in WHOLE for _, one in wanted),
+        _array(whole or one.state in WHOLE for _, one in wanted),
     )
     states = {n: one.state for n, one in wanted}
     return {row["n"]: _record(row, states[row["n"]]) for row in rows}
@@ -196,13 +204,13 @@ async def _records(source: Source, wanted: Numbered) -> dict[int, Details]:
 def _record(row: Mapping[str, Any], state: str) -> Details:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+    whole = row["whole"] and {k: v for k, v in _decode(row["whole"]).items() if v is not None}
     if state in WHOLE:
-        whole = {k: v for k, v in _decode(row["whole"]).items() if v is not None}
         before, after = (whole, None) if state == "removed" else (None, whole)
     else:
         moved = _decode(row["moved"]) if row["moved"] else {}
         before = {name: values[0] for name, values in moved.items()}
-        after = {name: values[1] for name, values in moved.items()}
+        after = whole or {name: values[1] for name, values in moved.items()}
     proofs = _decode(row["proofs"]) if row["proofs"] and after else {}
     fields = {
         name: proofs[name]["evidence"]
@@ -262,7 +270,6 @@ async def _by_uuid(source: Source, sql: str, wanted: Numbered) -> dict[int, dict
 
 _LOOK_UPS: dict[str, Callable[[Source, Numbered], Any]] = {
     "page": _pages,
-    "record": _records,
     "domain": _domains,
     "candidate": _candidates,
     "organisation": _organisations,

@@ -15,6 +15,7 @@ from typing import Any
 
 from messor.access import second_factor
 from messor.errors import ConflictError
+from messor.fetch import signing_keys
 from messor.fetch.proxies.key_file import new_key
 from messor.fetch.proxies.registry import endpoint_of
 from messor.fetch.proxies.seal import Seal
@@ -54,6 +55,9 @@ SEALED = (
         "member_id",
         "uuid",
         "member_id",
+    ),
+    Sealed(
+        "signing_keys", "sealed_key", lambda row: signing_keys.owner_of(row["id"]), "id", "text"
     ),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import socket
 from collections import Counter
@@ -12,7 +11,7 @@ from messor import __version__
 from messor.archive.segments import seal_abandoned
 from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
-from messor.core.memory import keep_freed_memory
+from messor.core.memory import collect_rarely, keep_freed_memory
 from messor.core.metrics import Metrics
 from messor.crawl.sent_log import SentLog
 from messor.crawl.session import (
@@ -83,10 +82,7 @@ class Worker:
         self._stop.set()
 
     async def run(self) -> None:
-        # Start-up objects are permanent and page objects are freed by reference counting, so the
-        # garbage collector need not scan either every few pages.
-        gc.freeze()
-        gc.set_threshold(50_000, 50, 50)
+        collect_rarely()
         keep_freed_memory()
         signer = make_signer(self._settings)
         fetcher = HttpFetcher(self._settings, __version__, signer)

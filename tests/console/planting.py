@@ -23,6 +23,7 @@ from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.events import Event, record
 from messor.settings import EngineOptions, Settings
 from messor.store.database import Database
+from tests.console.filling import fill
 from tests.console.poisoning import COLUMNS
 
 MARK = re.compile(r"PLANTED[A-Za-z0-9]+")
@@ -38,6 +39,7 @@ OURS = {
     "error_logs.error_type",
     "keywords.tier_reason",
     "records.data",
+    "entities.data",
     "ingestion_runs.result",
     "ingestion_runs.result_json",
 }
@@ -95,10 +97,12 @@ async def plant(database: Database, admin: Principal, folder: Path) -> list[str]
             "UPDATE messor.webhooks SET url = 'https://hooks.example/' || $1 || '?token=' || $1",
             mark("webhook.url"),
         )
+    columns = [row for row in await database.fetch(COLUMNS) if TELLING.search(row["column"])]
+    await fill(database, sorted({row["name"] for row in columns} | {"monitors"}))
     taken = []
-    for row in await database.fetch(COLUMNS):
+    for row in columns:
         where = f"{row['name']}.{row['column']}"
-        if TELLING.search(row["column"]) and where not in OURS and await _put(database, row, where):
+        if where not in OURS and await _put(database, row, where):
             taken.append(where)
     return taken
 
@@ -145,13 +149,17 @@ async def _put(database: Database, row: Any, where: str) -> bool:
     if row["kind"] == "_text":
         value = "ARRAY[$1::text]"
     if row["kind"] == "jsonb":
-        words = msgspec.json.encode({"error": sentence(where), "password": mark(where)}).decode()
-        value = f'CASE jsonb_typeof("{column}") WHEN \'object\' THEN "{column}" || $1::jsonb ELSE "{column}" END'
-    try:
-        async with database.transaction() as connection:
-            done = await connection.execute(
-                f'UPDATE messor.{name} SET "{column}" = {value} WHERE "{column}" IS NOT NULL', words
-            )
-    except asyncpg.PostgresError:
-        return False
-    return not done.endswith(" 0")
+        told = {"type": "planted", "message": words, "error": words, "password": mark(where)}
+        words = msgspec.json.encode(told).decode()
+        value = f"CASE jsonb_typeof(coalesce(\"{column}\", '{{}}')) WHEN 'object' THEN coalesce(\"{column}\", '{{}}') || $1::jsonb ELSE \"{column}\" END"
+    for rows in ("true", f'"{column}" IS NOT NULL'):
+        try:
+            async with database.transaction() as connection:
+                done = await connection.execute(
+                    f'UPDATE messor.{name} SET "{column}" = {value} WHERE {rows}', words
+                )
+        except asyncpg.PostgresError:
+            continue
+        if not done.endswith(" 0"):
+            return True
+    return False

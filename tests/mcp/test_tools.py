@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from messor.access.roles import Role
@@ -21,7 +20,6 @@ from simweb.documents import HTML
 from tests.api.firecrawl.conftest import article, index, key_with_policy, rooms
 from tests.content.injected_pages import injected_pages
 from tests.crawling import at_work, eventually
-from tests.listening import listen
 from tests.little_web import LittleWeb, Room, robots
 
 sdk = pytest.importorskip("mcp", reason="the package mcp is not here: pip install 'messor[mcp]'")
@@ -207,35 +205,3 @@ async def test_what_speaks_to_machines_stays_in_its_field(
             answer = await made.call(name, **given)
             answer.pop("data")
             assert CANARY not in json.dumps(answer)
-
-
-async def test_over_http_each_request_brings_its_key(database: Database, tmp_path: Path) -> None:
-    uvicorn = pytest.importorskip("uvicorn")
-    httpx_client = pytest.importorskip("mcp.client.streamable_http")
-    assert httpx_client is not None
-    key = await key_with_policy(database, ["one.test"])
-    async with LittleWeb(tmp_path, {"one.test": rooms()}) as web:
-        settings = web.settings(default_delay=0.0)
-        async with FullText.of(settings, database) as full_text, at_work(settings, database):
-            server, _ = server_module.make_server(settings, database, full_text, is_served=True)
-            app = server.streamable_http_app(stateless_http=True, json_response=True)
-            listening = listen()
-            config = uvicorn.Config(app, log_level="warning", lifespan="on", ws="none")
-            serving = uvicorn.Server(config)
-            task = asyncio.create_task(serving.serve(sockets=[listening]))
-            port = listening.getsockname()[1]
-            said = {
-                "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                "params": {"name": "messor_fetch", "arguments": {"url": "http://one.test/a"}},
-            }  # fmt: skip
-            accepts = {"Accept": "application/json, text/event-stream"}
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
-                for headers, text in (
-                    ({}, "unauthenticated"),
-                    ({"Authorization": "Bearer messor_nonsense"}, "bad_key"),
-                    ({"Authorization": f"Bearer {key}"}, "It tells at length"),
-                ):
-                    reply = await http.post("/mcp", json=said, headers={**accepts, **headers})
-                    assert text in reply.text, reply.text[:500]
-            serving.should_exit = True
-            await task

@@ -46,7 +46,9 @@ def mcp(*, is_served: bool, host: str, port: int) -> None:
       messor mcp --http --port 8322
     """
     try:
-        from messor.mcp.server import make_server  # noqa: PLC0415 - an extra, and slow to load
+        # An extra, and slow to load.
+        from messor.mcp.server import make_server  # noqa: PLC0415
+        from messor.mcp.serving import http_server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("mcp"):
             raise
@@ -65,7 +67,8 @@ def mcp(*, is_served: bool, host: str, port: int) -> None:
             try:
                 if is_served:
                     say(f"Serving tools for agents on http://{host}:{port}/mcp")
-                    await server.run_streamable_http_async(host=host, port=port)
+                    database = session.database
+                    await http_server(server, settings, database, host=host, port=port).serve()
                 else:
                     await server.run_stdio_async()
             finally:

@@ -17,6 +17,7 @@ from messor.access import key_policies, keys
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role, key_acts_of
 from messor.api.app import make_api
+from messor.api.context import ApiLimits
 from messor.api.firecrawl.app import make_firecrawl
 from messor.insight.search_index import catch_up, index_waiting
 from messor.scrape.services import ScrapeServices
@@ -110,6 +111,7 @@ async def opened(
     keeps: bool = True,
     told: str | None = None,
     tls: bool = False,
+    limits: ApiLimits = PLENTY,
     **settings: Any,
 ) -> AsyncIterator[Door]:
     """Served on a socket, with a worker and a keeper."""
@@ -120,7 +122,7 @@ async def opened(
             settings["allowed_networks"] = allowed.model_copy(update={"ports": ports})
         # Quick, and as polite as the made web needs.
         made = web.settings(default_delay=0.0, **settings)
-        api = make_api(made, database, limits=PLENTY)
+        api = make_api(made, database, limits=limits)
         context = api.state.context
         services = ScrapeServices(
             made, database, context.full_text, lambda: bool(context.is_closing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,10 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from messor.access.ratelimits import Limit
+from messor.core.ids import new_id
 from messor.store.database import Database
+from tests.api.conftest import PLENTY
 from tests.api.firecrawl.conftest import Door, opened, rooms
 from tests.crawling import PATIENCE
 
@@ -86,6 +91,17 @@ async def test_a_wrong_key_hears_nothing(door: Door, key: str) -> None:
     headers = {"Authorization": f"Bearer {key}"} if key else None
     got, code = await messages(door, f"/v2/crawl/{start.json()['id']}", additional_headers=headers)
     assert ([one["type"] for one in got], code) == (["error"], 1008)
+
+
+async def test_wrong_keys_count_against_their_address(database: Database, tmp_path: Path) -> None:
+    limits = replace(PLENTY, unknown=Limit(2, timedelta(minutes=1)))
+    async with opened(
+        database, tmp_path, {"one.test": rooms()}, keeps=False, limits=limits
+    ) as door:
+        path = f"/v2/crawl/{new_id()}"
+        said = [(await messages(door, path, key="messor_nonsense"))[0] for _ in range(4)]
+    codes = [got[-1]["error"].partition(":")[0] for got in said]
+    assert codes == ["bad_key", "bad_key", "throttled", "throttled"]
 
 
 async def test_the_job_of_another_key_is_unknown(door: Door) -> None:

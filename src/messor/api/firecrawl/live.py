@@ -15,7 +15,7 @@ import msgspec
 from fastapi import APIRouter
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from messor.access import keys
+from messor.access import keys, ratelimits
 from messor.access.errors import UnauthenticatedError
 from messor.access.principal import Principal, authorise
 from messor.access.roles import Act
@@ -150,14 +150,23 @@ class _Live:
 
     async def _principal(self) -> Principal:
         """The holder of the key; raises if it is not, or no longer, valid."""
+        origin = origin_of(self._socket)
+        try:
+            known = await keys.recognise(self._context.database, self._key(), origin)
+        except UnauthenticatedError:  # counts against the address, as that of a request does
+            counted = ratelimits.key_of_address("api", origin.address)
+            await charge(self._context, self._socket, counted, self._context.limits.unknown)
+            raise
+        self._known = authorise(known, Act.READ)
+        return self._known
+
+    def _key(self) -> str:
         scheme, _, key = self._socket.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             key = self._offered or ""
         if not key:
             raise UnauthenticatedError("Send an API key as Authorization: Bearer messor_…")
-        known = await keys.recognise(self._context.database, key.strip(), origin_of(self._socket))
-        self._known = authorise(known, Act.READ)
-        return self._known
+        return key.strip()
 
     async def _job(self, principal: Principal, job_id: UUID, kind: str) -> ScrapeJob:
         self._caller = await self._services.caller(principal)

@@ -123,12 +123,7 @@ class DocumentMaker:
         if "summary" in shape.formats:
             await self._summarise(made)
         if {"json", "product", "menu"} & set(shape.formats):
-            try:
-                await self._read_records(made, shape)
-            except FormatUnavailableError as error:
-                if not is_one_of_many:
-                    raise
-                made.warnings.append(f"{error.code}: {error}")
+            await self._add_records(made, shape, is_one_of_many=is_one_of_many)
         return made
 
     async def _summarise(self, made: ScrapedDocument) -> None:
@@ -177,6 +172,16 @@ class DocumentMaker:
                 difference = await asyncio.to_thread(compare, old, new)
                 told["diff"] = {"text": difference.diff, "json": None}
         return told
+
+    async def _add_records(
+        self, made: ScrapedDocument, shape: Shape, *, is_one_of_many: bool
+    ) -> None:
+        try:
+            await self._read_records(made, shape)
+        except FormatUnavailableError as error:
+            if not is_one_of_many:
+                raise
+            made.warnings.append(f"{error.code}: {error}")
 
     async def _read_records(self, made: ScrapedDocument, shape: Shape) -> None:
         """What the page states as records, each value with its place on the page."""

@@ -24,6 +24,7 @@ from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
 from messor.web.urls import Url
 
 DEFAULT_TIMEOUT = 30_000  # milliseconds
+WITHIN = 0.95  # of it: clients give up at that moment, so the answer comes before
 Ms = Annotated[int, Field(ge=0, le=10**12)]
 Selector = Annotated[str, text(300, 1)]
 Pattern = Annotated[str, text(300, 1)]
@@ -134,7 +135,7 @@ class ScrapeIn(ScrapeOptionsIn):
             self.oldest(max_age),
             None if self.min_age is None else self.min_age / 1000,
             bool(self.lockdown),
-            (self.timeout or DEFAULT_TIMEOUT) / 1000,
+            (self.timeout or DEFAULT_TIMEOUT) / 1000 * WITHIN,
         )
 
 
@@ -248,6 +249,7 @@ class ExtractIn(LenientIn):
     schema_: Whatever | None = Field(None, alias="schema")
     prompt: str | None = None
     enable_web_search: bool | None = None
+    webhook: JobWebhookIn | str | None = None
 
 
 def check_conduct(given: Any) -> None:

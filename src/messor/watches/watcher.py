@@ -11,6 +11,7 @@ from messor.core.heartbeat import Heartbeat
 from messor.core.logs import room_logger
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN, Database
+from messor.watches import checks
 from messor.watches.evaluate import evaluate
 from messor.watches.second_look import look_again
 from messor.watches.send import Sender
@@ -33,7 +34,8 @@ async def work(settings: Settings, database: Database) -> bool:
     swept = await sweep(database)
     await look_again(database)
     sent = await Sender.of(settings, database).send()
-    return bool(evaluated or swept or sent)
+    checked = await checks.advance(database)
+    return bool(evaluated or swept or sent or checked)
 
 
 class Watcher:

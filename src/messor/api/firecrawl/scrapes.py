@@ -125,7 +125,10 @@ async def search(
         name = source if isinstance(source, str) else str(source.get("type"))
         if name in NEWS:
             data[name] = []
-    return answer({"success": True, "data": data, "creditsUsed": len(web)})
+    body: dict[str, Any] = {"success": True, "data": data, "creditsUsed": len(web)}
+    if given.ignored:
+        body["warning"] = f"Ignored: {', '.join(given.ignored)}. What is archived was searched."
+    return answer(body)
 
 
 @router.post("/v1/search")

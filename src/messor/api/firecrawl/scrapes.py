@@ -23,6 +23,7 @@ from messor.api.gate import needs
 from messor.core.ids import new_id
 from messor.errors import UsageError
 from messor.insight.search import Hit
+from messor.scrape.caller import Caller
 from messor.scrape.documents import Shape
 from messor.scrape.pages import TWO_DAYS
 from messor.scrape.services import ScrapeServices
@@ -61,8 +62,7 @@ async def _scrape(
 ) -> Response:
     warnings, shape = given.check(), given.shape()
     wanted = given.wanted(max_age=max_age)
-    caller = await services.caller(principal, given.on_behalf_of)
-    found = await services.scraper.give(caller, wanted)
+    found = await services.scraper.give(Caller(principal, on_behalf_of=given.on_behalf_of), wanted)
     made = await services.maker.make(found.page, shape)
     body = shown(
         made,

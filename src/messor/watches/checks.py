@@ -31,6 +31,10 @@ SELECT {COLUMNS} FROM messor.monitors m
  ORDER BY m.next_at LIMIT 1 FOR UPDATE SKIP LOCKED
 """
 LATER = "UPDATE messor.monitors SET next_at = $2 WHERE id = $1"
+FORGET = """
+DELETE FROM messor.monitor_checks
+ WHERE monitor_id = $1 AND finished_at < messor.clock() - interval '90 days'
+"""
 # Jobs that were never started belong to a process that died; a minute is enough for it.
 ENDED = f"""
 SELECT {CHECK_COLUMNS}, m.hook IS NOT NULL AS has_hook
@@ -98,6 +102,7 @@ async def _start_one(database: Database) -> bool:
         terms = MonitorTerms(monitor.name, monitor.cron, monitor.zone, monitor.targets)
         now: datetime = await connection.fetchval(monitors.NOW)
         await connection.execute(LATER, monitor.id, terms.next_after(now))
+        await connection.execute(FORGET, monitor.id)
         try:
             begun = await monitors.begin(connection, monitor, is_manual=False)
         except ConflictError:  # the last one is not done yet

@@ -155,15 +155,15 @@ def urls_of(target: dict[str, Any]) -> list[str]:
 
 
 async def add(
-    connection: Connection, principal: Principal, terms: MonitorTerms, hook: SealedHook
+    connection: Connection, principal: Principal, terms: MonitorTerms, hook: SealedHook | None
 ) -> Monitor:
-    """Make a monitor, of the id that its hook is bound to."""
+    """Make a monitor; one with a hook has the id that the hook is bound to."""
     terms.check()
     if await connection.fetchval(COUNT, principal.key_id) >= MAX_MONITORS:
         raise UsageError(f"This key has {MAX_MONITORS} monitors already; delete one first.")
     row = await connection.fetchrow(
-        ADD, hook.job_id, principal.key_id, terms.name.strip(), terms.cron, terms.zone,
-        msgspec.json.encode(terms.targets).decode(), hook.sealed or None, terms.goal,
+        ADD, hook.job_id if hook else new_id(), principal.key_id, terms.name.strip(), terms.cron,
+        terms.zone, msgspec.json.encode(terms.targets).decode(), hook and hook.sealed, terms.goal,
         terms.next_after(await connection.fetchval(NOW)),
     )  # fmt: skip
     return Monitor.of(row)

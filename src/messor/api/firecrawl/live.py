@@ -168,9 +168,7 @@ class _Live:
 
     async def _new(self, job: ScrapeJob) -> list[dict[str, Any]]:
         """Documents that were not told yet, a page of them at a time."""
-        found: list[dict[str, Any]] = []
         made, self._reached, _ = await self._services.documents(
             self._caller, job, self._reached, limit=PAGE, most_bytes=MOST_BYTES
         )
-        found += [shown(each, self._base, cached=False) for each in made]
-        return found
+        return [shown(each, self._base, cached=False) for each in made]

@@ -21,7 +21,6 @@ from messor.api.gate import needs
 from messor.api.models.base import Address, text
 from messor.core.ids import new_id
 from messor.errors import UsageError
-from messor.scrape.hooks import SealedHook
 from messor.scrape.refusals import OptionRefusedError
 from messor.watches import checks, monitors
 from messor.watches.checks import CheckedPage
@@ -126,7 +125,7 @@ async def add_monitor(
         raise OptionRefusedError("monitor: it belongs to an API key; send one.")
     hook = await sealed_hook(given.webhook, request, principal)
     terms = given.terms()
-    made = await monitors.add(connection, principal, terms, hook or SealedHook(new_id(), b""))
+    made = await monitors.add(connection, principal, terms, hook)
     return answer({"success": True, "data": _monitor(made)})
 
 

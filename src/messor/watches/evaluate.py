@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import product
 from typing import Any
 
 import msgspec
@@ -134,7 +133,8 @@ def _candidates(
     for number, change in enumerate(changes):
         for noun in nouns_of(change):
             thing = pair_of(noun, 0, number, change).key
-            for place in product((noun,), {change.domain, None}, (thing, None)):
+            places = [(noun, of, one) for of in {change.domain, None} for one in (thing, None)]
+            for place in places:
                 for condition, numbers_ in groups.get(place, {}).items():
                     if sentence(condition, change) is not None:
                         found[noun] += [pair_of(noun, one, number, change) for one in numbers_]

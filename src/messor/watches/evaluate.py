@@ -133,9 +133,11 @@ def _candidates(
     for number, change in enumerate(changes):
         for noun in nouns_of(change):
             thing = pair_of(noun, 0, number, change).key
-            places = [(noun, of, one) for of in {change.domain, None} for one in (thing, None)]
-            for place in places:
-                for condition, numbers_ in groups.get(place, {}).items():
+            places: list[_Place] = [
+                (noun, of, one) for of in {change.domain, None} for one in (thing, None)
+            ]
+            for at in places:
+                for condition, numbers_ in groups.get(at, {}).items():
                     if sentence(condition, change) is not None:
                         found[noun] += [pair_of(noun, one, number, change) for one in numbers_]
     return found

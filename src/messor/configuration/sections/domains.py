@@ -54,13 +54,15 @@ class _Governed(DeclaredObject):
     def _allowed(cls, value: Any, info: Any) -> Any:
         if value == DEFAULT and info.field_name in COLUMNS:
             return value
-        understand({info.field_name: value})  # type: ignore[misc]
-        return _as_stored(value)
+        name = info.field_name
+        understood = understand({name: value})  # type: ignore[misc]
+        return _as_stored(understood[COLUMNS.get(name, name)])
 
 
 _TYPES: dict[str, Any] = {
     "delay": float | Literal["default"],
     "every_hours": int | Literal["default"],
+    "megabytes_per_day": int | Literal["default"],
     "verify_tls": bool,
     **dict.fromkeys(("max_concurrent_requests", "max_crawl_depth", "page_budget", "priority"), int),
 }

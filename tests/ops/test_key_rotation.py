@@ -24,7 +24,10 @@ from messor.store.database import Connection, Database
 from tests.fetch.test_proxies import TESTER, add
 
 # Columns of bytes that hold no sealed secret: hashes and bodies.
-PLAIN = {"body", "document", "fingerprint", "image", "words"}
+PLAIN = {
+    "body", "document", "fingerprint", "image", "words", "public_key",
+    "commitments", "head", "previous", "salts", "signature",
+}  # fmt: skip
 URL = "http://ant@proxy.example:3128"
 
 

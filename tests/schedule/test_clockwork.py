@@ -47,6 +47,7 @@ USUAL = (
     "O-Keywords",
     "O-Exports",
     "O-Notices",
+    "O-Seal",
     "O-Analytics",
     "O-Alerts",
 )

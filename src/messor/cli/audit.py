@@ -39,6 +39,7 @@ from pathlib import Path
 import click
 
 from messor.archive.storage import Archive
+from messor.cli.audit_ledger import ledger
 from messor.cli.output import emit, json_option, print_json, print_table, run
 from messor.core.terminal import say
 from messor.errors import AuditFailedError, UsageError
@@ -66,6 +67,9 @@ def audit() -> None:
     Example:
       messor audit politeness --since 24h
     """
+
+
+audit.add_command(ledger)
 
 
 @audit.command(name="politeness")

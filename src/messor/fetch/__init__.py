@@ -4,5 +4,5 @@
 PUBLIC: tuple[str, ...] = (
     "browser", "browser.limits", "guard", "providers", "proxies.costs", "proxies.placement", "proxies.probe",
     "proxies.proxy", "proxies.registry", "proxies.seal", "proxies.target", "queries",
-    "services.health", "services.holds", "services.identity_provider",
+    "services.health", "services.holds", "services.identity_provider", "signing_keys",
 )  # fmt: skip

@@ -40,6 +40,12 @@ class HttpFetchTable(Keyless):
             postgresql_using="brin",
             postgresql_with={"autosummarize": "on"},
         ),
+        index(
+            "http_fetches_ids",
+            "id",
+            postgresql_using="brin",
+            postgresql_with={"autosummarize": "on"},
+        ),
         # The requests of a domain, the newest first, without a look at each of its pages.
         index("http_fetches_host", "host_id, fetched_at DESC"),
         by_month("fetched_at"),
@@ -168,3 +174,14 @@ class ProxyRequestTable(Base):
     window_start: Mapped[utc] = column(key=True)
     requests: Mapped[int]
     cost: Mapped[Decimal] = column(default="0")  # at the price of that time
+
+
+class SigningKeyTable(Base):
+    """A key that signs what leaves as proof; the newest one signs, all of them verify."""
+
+    __tablename__ = "signing_keys"
+
+    id: Mapped[ctext] = column(key=True)  # the thumbprint of the public key (RFC 7638)
+    public_key: Mapped[bytes]
+    sealed_key: Mapped[bytes]  # encrypted
+    created_at: Mapped[utc_now]

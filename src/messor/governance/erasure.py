@@ -45,6 +45,8 @@ SELECT id, host_id, 'cancelled', NULL, 'erasure: this page was erased' FROM page
 FORGET = "SELECT messor.forget_pages($1, true)"
 FORGET_WAITING = "DELETE FROM messor.submitted_urls WHERE url_hash = $1"
 
+# What goes or is cut in this transaction is accounted for so where rows are sealed.
+AS_ERASURE = "SELECT set_config('messor.removal', 'erasure', true)"
 # What was written about a domain and by whom; its name and the fact of erasure remain.
 CLEAN_DOMAIN = """
 WITH submissions AS (DELETE FROM messor.domain_submissions WHERE domain_id = $1),
@@ -170,6 +172,7 @@ async def erase_domain(connection: Connection, name: str, *, actor: str, reason:
         domain = await domains.move(
             connection, domain, "blacklisted", actor=actor, reason=f"erased: {why}"
         )
+    await connection.execute(AS_ERASURE)
     await purges.forget(connection, domain, logs=True)
     await connection.execute(CLEAN_DOMAIN, domain.id)
     await connection.execute(FORGET_RESULTS, domain.domain)
@@ -288,6 +291,7 @@ async def bar_erased(connection: Connection, domain: Domain) -> int:
 
 
 async def _forget_person(connection: Connection, key: str) -> None:
+    await connection.execute(AS_ERASURE)
     for table, column in PEOPLE:
         await connection.execute(RENAME.format(table=table, column=column), key)
     await connection.execute(FORGET_CONTACT, key)

@@ -49,7 +49,9 @@ _GROUPS: Mapping[str, _Group] = {
         ("compacted",),
     ),
     "audit": _Group({"completed": "the requests of the last day were audited"}, ("completed",)),
-    "backup": _Group({"created": "a backup was made"}, ("created",)),
+    "backup": _Group(
+        {"created": "a backup was made", "restored": "a backup was put back"}, ("created",)
+    ),
     "candidate": _Group(
         {
             "pending_review": "a candidate waits for review",

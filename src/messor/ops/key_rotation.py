@@ -15,6 +15,7 @@ from typing import Any
 
 from messor.access import second_factor
 from messor.errors import ConflictError
+from messor.fetch import signing_keys
 from messor.fetch.proxies.key_file import new_key
 from messor.fetch.proxies.registry import endpoint_of
 from messor.fetch.proxies.seal import Seal
@@ -47,6 +48,9 @@ SEALED = (
         "bigint",
     ),
     Sealed("webhooks", "secret", lambda row: str(row["id"]), "url", "uuid"),
+    Sealed("hook_secrets", "secret", lambda row: str(row["id"]), "made_at", "uuid", "key_id"),
+    Sealed("scrape_jobs", "hook", lambda row: str(row["id"]), "url", "uuid"),
+    Sealed("monitors", "hook", lambda row: str(row["id"]), "name", "uuid"),
     Sealed(
         "second_factors",
         "sealed_secret",
@@ -54,6 +58,9 @@ SEALED = (
         "member_id",
         "uuid",
         "member_id",
+    ),
+    Sealed(
+        "signing_keys", "sealed_key", lambda row: signing_keys.owner_of(row["id"]), "id", "text"
     ),
 )
 

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from messor.analytics import jobs as analytics_jobs
 from messor.fetch import rollups
+from messor.fetch.proxies.seal import seal_for
+from messor.fetch.signing_keys import signing_key
 from messor.frontier import images
 from messor.governance import (
     block_policy,
@@ -22,6 +24,7 @@ from messor.insight.search_index import index_waiting
 from messor.insight.search_server import jobs as search_jobs
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob
+from messor.ledger import sealer
 from messor.mail import outbox
 from messor.schedule.alerts import alerting
 from messor.schedule.daily import DAILY
@@ -83,7 +86,7 @@ def standard_registry(settings: Settings) -> Registry:
         RETENTION,
     ]
     known += [ROLLUP, REFRESH, PARSERS, CLASSIFY, SCORE, JUDGE, CANDIDATES, KEYWORDS, EXPORTS]
-    known += [noticing(settings), ANALYTICS]
+    known += [noticing(settings), sealing_of(settings), ANALYTICS]
     known.append(alerting(settings))
     if settings.archive_url:
         known.append(ARCHIVE)
@@ -271,6 +274,27 @@ def noticing(settings: Settings) -> Orchestrator:
             repeated("domains_told", tell, NOTICES_PER_STEP),
             repeated("mails_deleted", outbox.forget_old, MAILS_PER_STEP),
         ),
+    )
+
+
+def sealing_of(settings: Settings) -> Orchestrator:
+    """The orchestrator that seals the ledger, with the signing key of this installation."""
+    seal = seal_for(settings)
+
+    async def step(connection: Connection, place: RunPosition) -> StepResult:
+        """Marks first, a transaction each; then some rows per step."""
+        if place.chore == 0:
+            await sealer.mark_ids(connection)
+            return StepResult({}, RunPosition(1))
+        if place.chore == 1:
+            await sealer.mark_positions(connection)
+            return StepResult({}, RunPosition(2))
+        key = await signing_key(connection, seal)
+        count = await sealer.seal_some(connection, key)
+        return StepResult({"rows_sealed": count or 0}, place if count is not None else None)
+
+    return Orchestrator(
+        "O-Seal", "seals new rows of the ledger and of the log of requests", "* * * * *", step
     )
 
 

@@ -14,6 +14,7 @@ from messor.archive.storage import FOLDER
 from messor.errors import AuditFailedError, UnavailableError, UsageError
 from messor.fetch.proxies.seal import KEY_FILE
 from messor.governance import erasure, promotion
+from messor.ledger.events import Event, record
 from messor.ops.backup import manifest as manifests
 from messor.ops.backup.archive_copy import put_back
 from messor.ops.backup.create import DATABASE, KEYS, counted
@@ -29,6 +30,7 @@ from messor.store.session import open_session, server_dsn
 
 Progress = Callable[[str], None]
 
+ACTOR = "restore"
 IS_EMPTY = "SELECT to_regnamespace('messor') IS NULL"
 
 
@@ -80,7 +82,9 @@ async def restore(
             )
         await asyncio.to_thread(migrate.upgrade, dsn)
     progress("repeating erasures")
-    return Restored(manifest.name, counts, written, await _erase_again(settings), keys is not None)
+    return Restored(
+        manifest.name, counts, written, await _erase_again(settings, manifest), keys is not None
+    )
 
 
 def _keys(settings: Settings, place: BackupPlace, manifest: Manifest) -> bytes | None:
@@ -152,11 +156,13 @@ def _load(program: str, dsn: str, place: BackupPlace, manifest: Manifest) -> Non
             raise UnavailableError(f"The database could not be restored: {said}")
 
 
-async def _erase_again(settings: Settings) -> int:
+async def _erase_again(settings: Settings, manifest: Manifest) -> int:
     """What was erased before the backup may be in older pieces of the archive."""
     async with open_session(settings, pool_size=2) as session:
         erased = await erasure.replay(session.database)
         async with session.database.transaction() as connection:
+            restored = Event("backup.restored", ACTOR, data={"name": manifest.name})
+            await record(connection, [restored])
             await erasure.finish(connection)
         await promotion.let_go(settings, session.database)
     return erased

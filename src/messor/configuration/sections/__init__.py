@@ -6,7 +6,7 @@ from messor.configuration.sections.exports import Exports
 from messor.configuration.sections.members import Members
 from messor.configuration.sections.retention import Retention
 from messor.configuration.sections.schedules import Schedules
-from messor.configuration.sections.traffic import Traffic
+from messor.configuration.sections.traffic import AllTraffic
 from messor.configuration.sections.watches import Watches
 
 SECTIONS: tuple[Section, ...] = (
@@ -16,5 +16,5 @@ SECTIONS: tuple[Section, ...] = (
     Watches(),
     Exports(),
     Schedules(),
-    Traffic(),
+    AllTraffic(),
 )

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, create_model, field_validator
 
 from messor.configuration.model import (
-    Applying,
+    ApplyContext,
     DeclaredObject,
     PlannedChange,
     Source,
@@ -85,7 +85,7 @@ class Domains:
     def key(self, name: str) -> str:
         return Submission.understand(name).domain
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         return {row["domain"]: _file_form(row) for row in await source.fetch(CURRENT, None)}
 
@@ -103,7 +103,7 @@ class Domains:
                 f"domain is submitted anew: messor domains submit {name} --context WHY"
             )
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         name, actor = change.name, how.actor
         if change.action == "remove":
             why = "not in the configuration"

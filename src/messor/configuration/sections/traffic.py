@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from messor.configuration.model import Applying, DeclaredObject, PlannedChange, Source, Values
+from messor.configuration.model import ApplyContext, DeclaredObject, PlannedChange, Source, Values
 from messor.errors import UsageError
 from messor.politeness import limits
 from messor.politeness.limits import NewLimits
@@ -34,7 +34,7 @@ class DeclaredLimits(DeclaredObject):
         return {key: getattr(made, key) for key in KEYS}
 
 
-class Traffic:
+class AllTraffic:
     """The section `traffic`."""
 
     name = "traffic"
@@ -47,7 +47,7 @@ class Traffic:
             raise UsageError(f"the one table of traffic is [traffic.{NAME}].")
         return name
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         found = await limits.find(source)
         if found is None:
@@ -58,7 +58,7 @@ class Traffic:
     def check(self, name: str, before: Values | None, wanted: Values) -> None:
         """Any limits may follow any."""
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         given = change.wanted
         wanted = NewLimits(
             given.get("crawl_hours"), given.get("time_zone", "UTC"), given.get("megabytes_per_day")

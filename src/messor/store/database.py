@@ -52,6 +52,7 @@ SESSION = {
     "search_path": "messor, pg_catalog",
     "timezone": "UTC",
 }
+UNUSED_SECONDS = 60.0  # after which a connection is closed: each is a process of the server
 RESPONSE_SECONDS = 5.0  # a server that takes longer to say anything is not available
 POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone")}
 FOR_THIS_TRANSACTION = "; ".join(
@@ -153,17 +154,15 @@ class Database:
         self._is_pooled = await self._detect_pooler()
         how: dict[str, Any] = {"server_settings": SESSION}
         if self._is_pooled:
-            how = {
-                "server_settings": POOLED_SESSION,
-                "statement_cache_size": 0,
-                "reset": _leave_as_is,
-            }
+            how = {"server_settings": POOLED_SESSION, "statement_cache_size": 0}
         return await asyncpg.create_pool(
             self.dsn,
             min_size=1,
             max_size=self._pool_size,
             connect=connect,
             init=_follow_cluster,
+            reset=_leave_as_is,
+            max_inactive_connection_lifetime=UNUSED_SECONDS,
             **how,
         )
 
@@ -284,4 +283,9 @@ async def _follow_cluster(raw: asyncpg.Connection) -> None:
 
 
 async def _leave_as_is(_: asyncpg.Connection) -> None:
-    """Behind a pooler the session is shared: resetting it would undo settings of others."""
+    """A released connection is used again as it is; an open transaction was rolled back before.
+
+    No statement leaves anything behind in its session: settings, locks and cursors last a
+    transaction. So there is nothing to reset, which would be a round trip for every use; and behind a
+    pooler, where the session is shared, it would undo settings of others.
+    """

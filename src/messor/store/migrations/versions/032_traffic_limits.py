@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "031_traffic_limits"
-down_revision = "030_scrape_hooks"
+revision = "032_traffic_limits"
+down_revision = "031_identity_keys"
 branch_labels = None
 depends_on = None
 
@@ -45,7 +45,7 @@ def upgrade() -> None:
     for table in (LIMITS, DAYS, SPENT):
         op.execute(table)
     for name in FUNCTIONS:
-        use_function(name, "031")
+        use_function(name, "032")
 
 
 def downgrade() -> None:

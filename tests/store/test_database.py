@@ -73,6 +73,7 @@ async def test_a_released_connection_costs_no_round_trip(dsn: str) -> None:
 
 async def test_nothing_is_left_behind_for_the_next_user_of_a_connection(dsn: str) -> None:
     async with Database(dsn, pool_size=1) as database:
+        assert database._pool is not None
         connection = await database._pool.acquire()
         await connection.execute("BEGIN")
         await connection.execute("SET LOCAL statement_timeout = '1s'")

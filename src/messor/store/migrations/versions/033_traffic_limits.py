@@ -4,8 +4,8 @@ from alembic import op
 
 from messor.store.migration_script import use_function
 
-revision = "032_traffic_limits"
-down_revision = "031_identity_keys"
+revision = "033_traffic_limits"
+down_revision = "032_entities"
 branch_labels = None
 depends_on = None
 
@@ -45,7 +45,7 @@ def upgrade() -> None:
     for table in (LIMITS, DAYS, SPENT):
         op.execute(table)
     for name in FUNCTIONS:
-        use_function(name, "032")
+        use_function(name, "033")
 
 
 def downgrade() -> None:

@@ -34,6 +34,8 @@ PASSING = {
     ("exports/linked_data.py", "open"): ("exports/batches.py", Purpose.EXPORT),
     ("exports/wacz.py", "open"): ("exports/batches.py", Purpose.EXPORT),
     ("exports/xlsx.py", "open"): ("exports/batches.py", Purpose.EXPORT),
+    ("ops/evidence/bundle.py", "write_bytes"): ("ops/evidence/bundle.py", Purpose.EXPORT),
+    ("cli/evidence.py", "write_bytes"): ("ops/evidence/bundle.py", Purpose.EXPORT),
     ("exports/spool.py", "fdopen"): ("exports/batches.py", Purpose.EXPORT),
     ("api/streams.py", "StreamingResponse"): ("api/routes/events.py", Purpose.FEED),
     ("insight/search_server/client.py", "ClientSession"): (

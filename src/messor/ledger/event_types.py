@@ -110,6 +110,7 @@ _GROUPS: Mapping[str, _Group] = {
     "analytics": _Group(
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
+    "evidence": _Group({"bundled": "somebody made an evidence bundle"}),
     "export": _Group(
         {
             "started": "somebody asked for an export",

@@ -29,7 +29,7 @@ from messor.fetch.signing_keys import SigningKey, public_keys, signing_key
 from messor.ledger import sealer
 from messor.ledger.events import Event, record
 from messor.ops.evidence import chain, sealed
-from messor.ops.evidence.chain import Chain, Subject
+from messor.ops.evidence.chain import BundledPage, Chain
 from messor.parsers.page_text import text_of
 from messor.records import queries as records
 from messor.records.queries import FullRecord
@@ -106,7 +106,7 @@ class Evidence:
         await self._note(kind, number, subject, data, actor)
         return data
 
-    async def _subject(self, about: FullRecord | None, number: int) -> Subject:
+    async def _subject(self, about: FullRecord | None, number: int) -> BundledPage:
         page_id, snapshot_id = (
             (number, None) if about is None else (about.page_id, about.snapshot_id)
         )
@@ -115,9 +115,9 @@ class Evidence:
             raise NotFoundError(
                 f"There is no stored content of page {page_id}. Pages: messor pages list"
             )
-        return Subject(**row)
+        return BundledPage(**row)
 
-    async def _archived(self, kind: Kind, subject: Subject) -> tuple[bytes, str]:
+    async def _archived(self, kind: Kind, subject: BundledPage) -> tuple[bytes, str]:
         """The page's records as a WARC, and its source as parsers read it."""
         row = await self._database.fetchrow(ARCHIVED, subject.page_id, subject.snapshot_id)
         made = await warcs.records(self._archive, [row]) if row is not None else []
@@ -133,7 +133,7 @@ class Evidence:
             return [*events, *await sealed.of_rows(connection, "http_fetches", known.requests)]
 
     async def _note(
-        self, kind: Kind, number: int, subject: Subject, data: bytes, actor: str
+        self, kind: Kind, number: int, subject: BundledPage, data: bytes, actor: str
     ) -> None:
         about = {kind: number, "sha256": sha256(data).hexdigest()}
         event = Event("evidence.bundled", actor, subject.domain_id, subject.page_id, about)
@@ -146,7 +146,7 @@ class _Manifest:
     """What a bundle is about, and who signs it."""
 
     name: str
-    subject: Subject
+    subject: BundledPage
     key: SigningKey
     keys: dict[str, bytes]
 

@@ -47,7 +47,7 @@ SELECT {permissions.COLUMNS} FROM {permissions.TABLE} WHERE q.domain_id = $1 ORD
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class BundledPage:
     """What a bundle is about."""
 
     page_id: int
@@ -67,7 +67,7 @@ class Chain:
     requests: list[int]
 
 
-async def of_subject(database: Database, settings: Settings, subject: Subject) -> Chain:
+async def of_subject(database: Database, settings: Settings, subject: BundledPage) -> Chain:
     """Collect the chain as it is known now."""
     explained = await why.explain(database, settings, subject.url)
     said_now = await explained_rights.of_url(database, settings, subject.url)

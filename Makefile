@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo up test test-wide coverage check sbom bench truth chaos mutants fuzz pywb clients lock clean
+.PHONY: demo up test test-wide coverage check sbom bench truth chaos mutants fuzz pywb clients recipes docs docs-test lock clean
 
 demo: .venv/run
 	$(BIN)/messor demo $(if $(CI),--once)
@@ -61,9 +61,24 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
-# pywb replays the archive in tests, Firecrawl's clients call its API; without them those tests are skipped.
+# pywb replays the archive in tests, Firecrawl's clients call its API, Scrapy and Dagster use our client;
+# without them those tests are skipped.
 pywb: .venv-pywb/done
-clients: .venv-clients/done
+clients: .venv-clients/done .venv-clients/npm
+# firecrawl-mcp is an npm package; the node that runs it is a wheel among the pins.
+.venv-clients/npm: .venv-clients/done tests/api/firecrawl/node/package-lock.json
+	cp tests/api/firecrawl/node/package*.json .venv-clients/
+	cd .venv-clients && PATH="$$PWD/bin:$$PATH" npm ci --silent --ignore-scripts --no-audit --no-fund
+	touch $@
+recipes: .venv-recipes/done
+
+# The site of the documentation in build/site; a link that leads nowhere fails.
+docs: .venv-docs/done
+	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+
+# Runs the commands and snippets of the documentation in an installation over the simulated web.
+docs-test: .venv/dev
+	$(BIN)/pytest -m "wide or not wide" tests/docs/test_snippets.py
 .venv-%/done: requirements-%.txt
 	if command -v uv >/dev/null; then \
 	  uv venv -q --clear --python $(PYTHON) .venv-$* && \
@@ -83,6 +98,8 @@ lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-dev.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --group dev --group bench --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-bench.txt
 	uv pip compile --group pywb --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-pywb.txt
+	uv pip compile --group recipes --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-recipes.txt
+	uv pip compile --group docs --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-docs.txt
 	uv pip compile --group clients --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --strip-extras -q -o requirements-clients.txt
 
 # $(1): requirements file. Messor and the simulated web are installed as editable, without further dependencies.
@@ -109,4 +126,4 @@ endef
 	touch .venv/run .venv/dev
 
 clean:
-	rm -rf .venv .venv-pywb .venv-clients build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache

@@ -319,6 +319,8 @@ class Values(list[Any]):
             if extra["indexed"] is not indexed:
                 continue
             sql: Any = extra["sql"]
+            if not sql:  # applied by the list's own query; a value that nothing uses has no type
+                continue
             found.append(sql.replace("{}", self.add(value)) if isinstance(sql, str) else sql[value])
         return [condition for condition in found if condition]
 

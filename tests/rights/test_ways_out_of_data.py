@@ -46,7 +46,7 @@ PASSING = {
     ("analytics/lake.py", "open"): ("analytics/rows.py", Purpose.ANALYTICS),
     ("watches/send.py", "NewMail"): ("watches/evaluate.py", Purpose.ALERT),
     ("watches/send.py", "new_delivery"): ("watches/evaluate.py", Purpose.ALERT),
-    ("ops/webhooks/deliver.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
+    ("ops/webhooks/post.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
     ("ops/webhooks/dispatch.py", "new_delivery"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
 }
 # Places through which no collected data leaves the installation.

@@ -41,6 +41,7 @@ from messor.console.views import (
     exports,
     find,
     health,
+    identity,
     imports,
     ingest,
     jobs,
@@ -164,6 +165,7 @@ def make_console(
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
+    screens += identity.SCREENS if settings.identity_url else ()
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]

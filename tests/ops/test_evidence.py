@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from messor.access.roles import Role
 from messor.archive.storage import Archive
 from messor.errors import ConflictError, NotFoundError
 from messor.fetch.proxies.seal import Seal
@@ -25,6 +26,7 @@ from messor.settings import Settings
 from messor.store.database import Database
 from simweb.answers import SimResponse
 from tests import replaying
+from tests.api.conftest import api_over, client_of, key_of
 from tests.extraction.test_extract import SHOP, opened_bench
 from tests.extraction.test_extract import product as kettle
 
@@ -165,6 +167,19 @@ async def test_what_may_not_leave_is_not_bundled(made: Made) -> None:
         await made.maker.bundle("record", 10**6, actor="ann")
     with pytest.raises(NotFoundError):
         await made.maker.bundle("page", 10**6, actor="ann")
+
+
+async def test_admins_get_it_over_the_api(made: Made) -> None:
+    app = api_over(made.settings, made.database)
+    for role, status in ((Role.REVIEWER, 403), (Role.ADMIN, 200)):
+        key = await key_of(made.database, role)
+        async with client_of(app, headers={"Authorization": f"Bearer {key}"}) as client:
+            answer = await client.post(f"/api/v1/evidence/record/{made.record_id}")
+            assert answer.status_code == status, answer.text
+            if status == 200:
+                assert "whole" in verify(answer.content)
+                assert (await client.post("/api/v1/evidence/record/999999")).status_code == 404
+                assert (await client.post("/api/v1/evidence/novel/1")).status_code == 422
 
 
 @pytest.mark.skipif(replaying.WHY_NOT is not None, reason=str(replaying.WHY_NOT))

@@ -64,6 +64,7 @@ COMMANDS = {
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
     "plan": "messor.cli.configuration:plan",
+    "person": "messor.cli.person:person",
     "products": "messor.cli.records:products",
     "proxies": "messor.cli.proxies:proxies",
     "query": "messor.cli.analytics:query",

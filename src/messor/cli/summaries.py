@@ -37,6 +37,7 @@ SUMMARIES = {
     "pages": "List the pages of a domain and their outcomes.",
     "parsers": "Show and select the parsers that extract records from pages.",
     "plan": "Show what applying the configuration in FOLDER would change; nothing is changed.",
+    "person": "Find, hand over and erase what is held on a person.",
     "products": "Show extracted products.",
     "proxies": "Manage the proxies used for domains configured with --proxies pool.",
     "query": "Answer one SELECT over the tables of analytics; `-` reads it from standard input.",

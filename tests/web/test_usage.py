@@ -197,3 +197,13 @@ def test_nonsense_raises_nothing_and_permits_nothing(text: str) -> None:
         for one in found:
             assert one.answer is not Answer.YES or any(word in text for word in ("=y", "0", "yes"))
     tdm.of_well_known(raw, URL)
+
+
+def test_deep_documents_are_unknown_and_raise_nothing() -> None:
+    deep = b"[" * 100_000
+    found = tdm.of_well_known(deep, URL)
+    assert found is not None
+    assert found.answer is Answer.UNKNOWN
+    nested = b"<a>" * 20_000 + b"</a>" * 20_000
+    licence = b'<rsl><content url="/"><license>' + nested + b"</license></content></rsl>"
+    assert set(answers(rsl.statements_of(licence, URL, "x")).values()) == {"unknown"}

@@ -42,7 +42,7 @@ def person() -> None:
 @NAMES
 @json_option
 def find(names: tuple[str, ...], as_json: bool) -> None:
-    """List the tables and pages that contain a name or address of a person.
+    """Find the tables and pages that contain a name or address of a person.
 
     \b
     Example:

@@ -111,6 +111,12 @@ _GROUPS: Mapping[str, _Group] = {
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
     "evidence": _Group({"bundled": "somebody made an evidence bundle"}),
+    "entity": _Group(
+        {
+            "merged": "a person said that two statements are of one entity",
+            "split": "a person said that statements are of different entities",
+        }
+    ),
     "export": _Group(
         {
             "started": "somebody asked for an export",

@@ -67,7 +67,7 @@ async def test_a_record_s_bundle_shows_everything(made: Made, tmp_path: Path) ->
     package = zipfile.ZipFile(io.BytesIO(data))
     assert package.testzip() is None
     files = {name: package.read(name) for name in package.namelist()}
-    record = json.loads(files["evidence/record.json"])
+    record = json.loads(files["evidence/subject.json"])
     assert record["fields"]["price"]["evidence"]["quote"] in files["evidence/source.txt"].decode()
     events = json.loads(files["evidence/decisions.json"])["events"]
     assert "domain.approved" in {event["type"] for event in events}

@@ -193,7 +193,7 @@ def _packed(found: PersonData, read: dict[str, str]) -> bytes:
         for number, (url, text) in enumerate(sorted(read.items()), 1):
             listed.append({"url": url, "file": f"pages/{number}.md"})
             package.writestr(f"pages/{number}.md", text)
-        package.writestr("pages.json", _json(listed))
+        package.writestr("texts.json", _json(listed))
         places = [{"table": one.table, "rows": one.rows, "cut": one.is_cut} for one in found.places]
         package.writestr("index.json", _json({"tables": places, "pages": found.pages}))
     return file.getvalue()

@@ -94,7 +94,7 @@ class Evidence:
         known = await chain.of_subject(self._database, self._settings, subject)
         warc, source = await self._archived(kind, subject)
         files = {
-            "record.json": _json(None if about is None else asdict(about)),
+            "subject.json": _json(None if about is None else asdict(about)),
             "source.txt": source.encode(),
             "verify.py": VERIFY.read_bytes(),
             **known.files,

@@ -71,7 +71,7 @@ def verify(data: bytes, expected: str | None = None) -> str:
         check_row(row, keys)
     response = gzip.decompress(package.read("archive/data.warc.gz"))
     require(manifest["url"].encode() in response, "the archived response is of another page")
-    record = json.loads(package.read("evidence/record.json")) or {"fields": {}}
+    record = json.loads(package.read("evidence/subject.json")) or {"fields": {}}
     proofs = [field["evidence"] for field in record["fields"].values() if field["evidence"]]
     source = package.read("evidence/source.txt").decode()
     for proof in proofs:

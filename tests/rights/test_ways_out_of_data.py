@@ -87,6 +87,7 @@ READING_THE_FEED: dict[str, Purpose | str] = {
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
     "analytics/sync.py": "reads which rows changed; they pass in analytics/rows.py",
+    "entities/follow.py": "merges what changed into entities, within the installation",
     "watches/preview.py": "what a watch would tell, shown to who makes it",
     "console/views/changes.py": "a list, shown to a member",
 }

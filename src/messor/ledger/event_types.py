@@ -304,7 +304,11 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "traffic": _Group(
-        {"halted": "all traffic to sites was halted", "resumed": "traffic to sites was resumed"}
+        {
+            "halted": "all traffic to sites was halted",
+            "resumed": "traffic to sites was resumed",
+            "limited": "crawl hours and megabytes per day of all sites together were set",
+        }
     ),
     "url": _Group(
         {"submitted": "a URL was submitted", "erased": "a URL was erased"}, page_urls=_OF_PAGE

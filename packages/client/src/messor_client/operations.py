@@ -1357,7 +1357,7 @@ class Operations:
         )
 
     def query_analytics(self, sql: str, *, rows: int | None | UnsetType = UNSET) -> models.QueryOut:
-        """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
+        """Answer one SELECT over the tables, within limits on time, memory and rows."""
         return self._send(
             Call(
                 method="POST",
@@ -1375,7 +1375,7 @@ class Operations:
         domain: str | None = None,
         category: str | None = None,
     ) -> models.AnalyticsAnswerOut:
-        """SqlAnswer a ready question, with how to draw it."""
+        """Answer a ready question, with how to draw it."""
         return self._send(
             Call(
                 method="GET",
@@ -4923,7 +4923,7 @@ class AsyncOperations:
     async def query_analytics(
         self, sql: str, *, rows: int | None | UnsetType = UNSET
     ) -> models.QueryOut:
-        """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
+        """Answer one SELECT over the tables, within limits on time, memory and rows."""
         return await self._send(
             Call(
                 method="POST",
@@ -4941,7 +4941,7 @@ class AsyncOperations:
         domain: str | None = None,
         category: str | None = None,
     ) -> models.AnalyticsAnswerOut:
-        """SqlAnswer a ready question, with how to draw it."""
+        """Answer a ready question, with how to draw it."""
         return await self._send(
             Call(
                 method="GET",

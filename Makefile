@@ -64,7 +64,12 @@ fuzz: .venv/dev
 # pywb replays the archive in tests, Firecrawl's clients call its API, Scrapy and Dagster use our client;
 # without them those tests are skipped.
 pywb: .venv-pywb/done
-clients: .venv-clients/done
+clients: .venv-clients/done .venv-clients/npm
+# firecrawl-mcp is an npm package; the node that runs it is a wheel among the pins.
+.venv-clients/npm: .venv-clients/done tests/api/firecrawl/node/package-lock.json
+	cp tests/api/firecrawl/node/package*.json .venv-clients/
+	cd .venv-clients && PATH="$$PWD/bin:$$PATH" npm ci --silent --ignore-scripts --no-audit --no-fund
+	touch $@
 recipes: .venv-recipes/done
 
 # The site of the documentation in build/site; a link that leads nowhere fails.

@@ -71,7 +71,8 @@ def test_a_broker_of_another_kind_is_refused(
 
 
 JOBS = {
-    "analytics_sync", "archive", "audit", "export", "export_tidy", "flag", "mail", "webhook",
+    "analytics_sync", "archive", "audit", "export", "export_tidy", "flag", "mail", "scrape_webhook",
+    "webhook",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import asyncpg
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from messor.access import ratelimits
@@ -129,10 +130,10 @@ async def _admit(context: ApiContext, request: Request, act: Act) -> Principal:
     try:
         principal = await identify(context, request)
     except UnauthenticatedError:
-        await _charge(context, request, _address_key(request), context.limits.unknown)
+        await charge(context, request, _address_key(request), context.limits.unknown)
         raise
     try:
-        await _charge(context, request, f"api:{principal.actor}", context.limits.known)
+        await charge(context, request, f"api:{principal.actor}", context.limits.known)
     except asyncpg.DiskFullError:
         if request.method not in READS:  # members may still read, uncounted
             raise
@@ -143,7 +144,8 @@ def _address_key(request: Request) -> str:
     return ratelimits.key_of_address("api", origin_of(request).address)
 
 
-async def _charge(context: ApiContext, request: Request, key: str, limit: Limit) -> None:
+async def charge(context: ApiContext, request: HTTPConnection, key: str, limit: Limit) -> None:
+    """Count a request against a limit, and note for its answer what is left."""
     allowance = await ratelimits.take(context.database, key, limit)
     request.scope["messor.headers"] = {
         "RateLimit-Limit": str(allowance.limit),

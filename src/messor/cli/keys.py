@@ -24,7 +24,9 @@ from messor.cli.output import emit, json_option, print_item, print_json, print_t
 from messor.cli.session import transact
 from messor.core.terminal import say
 from messor.errors import UsageError
+from messor.fetch.proxies.seal import seal_for
 from messor.rights.uses import USE_NAMES
+from messor.scrape import hooks
 from messor.settings import Settings
 from messor.store.database import Connection
 from messor.store.session import open_session
@@ -137,6 +139,32 @@ def list_keys(member: str | None, as_json: bool) -> None:
         print_table(HEAD, [_row(key) for key in found])
     else:
         say("No keys. Create one: messor keys create NAME --member ada@example.org")
+
+
+@keys.command(name="webhook-secret")
+@click.argument("prefix")
+@click.option("--renew", is_flag=True, help="Replace it; receivers need the new one at once.")
+@json_option
+def webhook_secret(prefix: str, *, renew: bool, as_json: bool) -> None:
+    """Print what signs the webhooks of a key's scrape jobs.
+
+    Receivers verify X-Firecrawl-Signature with it: HMAC-SHA256 over the raw body.
+
+    \b
+    Example:
+      messor keys webhook-secret 5f0c9a1be2d4
+    """
+    seal = seal_for(Settings())
+
+    async def act(connection: Connection) -> str:
+        key = await registry.get(connection, prefix, by=LOCAL_ADMIN)
+        return await hooks.secret_of(connection, seal, key.id, renew=renew)
+
+    found = run(transact(act))
+    if as_json:
+        print_json({"secret": found})
+    else:
+        emit(found)
 
 
 @keys.command()

@@ -23,7 +23,7 @@ from messor.runtime.server.hosts import HostCheck, console_url
 from messor.runtime.server.limits import ServerLimits
 from messor.runtime.server.listener import listen
 from messor.runtime.server.load import Load
-from messor.runtime.server.protocol import bounded_protocol
+from messor.runtime.server.protocol import BoundedSocket, bounded_protocol
 from messor.scrape.services import ScrapeServices
 from messor.settings import Settings
 from messor.store.database import Database
@@ -34,6 +34,7 @@ SHORT_PATHS = {
     "/readyz": "/api/v1/health/ready",
     "/metrics": "/api/v1/metrics",
 }
+MOST_MESSAGE = 1_024  # bytes that a client sends over a WebSocket; nothing is expected
 SHUTDOWN_SECONDS = 2  # for responses in progress; event streams never end by themselves
 
 
@@ -88,7 +89,8 @@ class WebServer:
         config = uvicorn.Config(
             HostCheck(Load(self._dispatch, limits), settings),
             http=bounded_protocol(limits),
-            ws="none",
+            ws=BoundedSocket,
+            ws_max_size=MOST_MESSAGE,
             interface="asgi3",
             lifespan="off",
             log_config=None,
@@ -136,6 +138,9 @@ class WebServer:
         if scope["type"] == "http" and (other := SHORT_PATHS.get(scope["path"])):
             scope = {**scope, "path": other, "raw_path": other.encode()}
         app, interface = self._application(scope.get("path", ""))
+        if scope["type"] != "http":  # open for minutes: not a request to be measured
+            await app(scope, receive, send)
+            return
         with self._measured(interface) as responded:
 
             async def noting(message: Message) -> None:

@@ -10,6 +10,7 @@ import msgspec
 from messor.core.masking import mask_text
 from messor.errors import MessorError, UnavailableError, UsageError
 from messor.jobs.jobs import Job
+from messor.jobs.outcomes import Backoff
 from messor.ledger.errors import PERMANENT, Category, LoggedError
 
 # The first match decides.
@@ -30,9 +31,17 @@ class JobError(MessorError):
 
     code = "job"
 
-    def __init__(self, message: str, *, category: Category, retryable: bool | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        category: Category,
+        retryable: bool | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
         super().__init__(message)
         self.category = category
+        self.backoff = backoff  # instead of the usual one
         self.retryable = category not in PERMANENT if retryable is None else retryable
 
 
@@ -46,6 +55,10 @@ def is_retryable(error: Exception) -> bool:
     if isinstance(error, MessorError):
         return error.retryable
     return category_of(error) not in PERMANENT
+
+
+def backoff_of(error: Exception, usual: Backoff) -> Backoff:
+    return (error.backoff if isinstance(error, JobError) else None) or usual
 
 
 def fault_of(job: Job, error: Exception) -> LoggedError:

@@ -49,14 +49,18 @@ RETURNING state
 class Backoff:
     """How long a failed job waits: `first_seconds`, doubling each time, up to a limit.
 
-    `patience` multiplies the wait by error category; the limit applies to all.
+    `patience` multiplies the wait by error category; the limit applies to all. With `steps` the
+    waits are these instead.
     """
 
     first_seconds: float = 30.0
     limit_seconds: float = 3600.0
     patience: Mapping[Category, float] = field(default_factory=lambda: PATIENCE)
+    steps: tuple[float, ...] = ()
 
     def seconds(self, attempts: int, category: Category) -> float:
+        if self.steps:
+            return self.steps[min(attempts, len(self.steps)) - 1]
         first = self.first_seconds * self.patience.get(category, 1.0)
         return min(first * 2.0 ** (attempts - 1), self.limit_seconds)
 

@@ -22,7 +22,7 @@ from messor.errors import LeaseLostError
 from messor.jobs import leases, outcomes
 from messor.jobs.cancellation import cancel
 from messor.jobs.completion import Completer, Repair, TransactionPool, patient
-from messor.jobs.faults import fault_of, is_retryable
+from messor.jobs.faults import backoff_of, fault_of, is_retryable
 from messor.jobs.handlers import Handlers
 from messor.jobs.jobs import Job
 from messor.jobs.outcomes import Backoff
@@ -159,7 +159,8 @@ class Runner:
             self._metrics.job_seconds.labels(job.job_type).observe(time.perf_counter() - began)
 
     async def _fail(self, job: Job, error: Exception) -> None:
-        fault, retryable, backoff = fault_of(job, error), is_retryable(error), self._limits.backoff
+        fault, retryable = fault_of(job, error), is_retryable(error)
+        backoff = backoff_of(error, self._limits.backoff)
         try:
             state = await self._writer.write(
                 lambda connection: outcomes.fail(

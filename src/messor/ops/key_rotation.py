@@ -48,6 +48,9 @@ SEALED = (
         "bigint",
     ),
     Sealed("webhooks", "secret", lambda row: str(row["id"]), "url", "uuid"),
+    Sealed("hook_secrets", "secret", lambda row: str(row["id"]), "made_at", "uuid", "key_id"),
+    Sealed("scrape_jobs", "hook", lambda row: str(row["id"]), "url", "uuid"),
+    Sealed("monitors", "hook", lambda row: str(row["id"]), "name", "uuid"),
     Sealed(
         "second_factors",
         "sealed_secret",

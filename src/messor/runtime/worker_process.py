@@ -26,6 +26,7 @@ from messor.mail import deliver as mail_delivery
 from messor.ops import archive_job, audit_job
 from messor.ops.backup import job as backup_job
 from messor.ops.webhooks import deliver
+from messor.ops.webhooks import scrape_jobs as scrape_webhooks
 from messor.runtime.components import WatchedComponents
 from messor.runtime.ends import Ceiling, Lifeline, stopping_on_signals
 from messor.runtime.process_group import Component, ProcessGroup
@@ -77,6 +78,7 @@ ROOMS: tuple[Register, ...] = (
     export_job.register,
     register_flags,
     deliver.register,
+    scrape_webhooks.register,
     mail_delivery.register,
     register_searches,
     register_search_server,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -25,7 +25,8 @@ from messor.extraction.extract_now import extract_now
 from messor.fetch.outcome import Outcome
 from messor.records import queries as records
 from messor.scrape.archived import HISTORY, SnapshotPage
-from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
+from messor.scrape.stated import fitted, menu_of, product_of
+from messor.scrape.summaries import EXTRACTIVE, extractive
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.web.document_formats import format_of
@@ -34,7 +35,8 @@ from messor.web.html import TooComplexError, parse_document
 from messor.web.urls import parse
 
 FORMATS = frozenset(
-    ("markdown", "html", "rawHtml", "links", "images", "json", "changeTracking", "attributes", "product")
+    ("markdown", "html", "rawHtml", "links", "images", "json", "changeTracking", "attributes",
+     "product", "menu", "summary")
 )  # fmt: skip
 _FROM_HTML = frozenset(("html", "rawHtml", "links", "images", "attributes"))
 MAX_LINKS = 5_000
@@ -111,9 +113,18 @@ class DocumentMaker:
                 self._remember(page.snapshot_id, made.parts["markdown"])
         if "changeTracking" in shape.formats:
             made.parts["changeTracking"] = await self._changes(page, shape)
-        if {"json", "product"} & set(shape.formats):
+        if "summary" in shape.formats:
+            await self._summarise(made)
+        if {"json", "product", "menu"} & set(shape.formats):
             await self._read_records(made, shape)
         return made
+
+    async def _summarise(self, made: ScrapedDocument) -> None:
+        text = made.parts.get("markdown")
+        if text is None:
+            text = await texts.markdown(self._database, made.page.snapshot_id)
+        made.parts["summary"] = await asyncio.to_thread(extractive, text)
+        made.warnings.append(EXTRACTIVE)
 
     def _remember(self, snapshot_id: int, text: str) -> None:
         self._main[snapshot_id] = text
@@ -130,20 +141,7 @@ class DocumentMaker:
         if format_of(page.content_type, body) is not None:
             raise NotFoundError("it is a document, not a web page.")
         text, _ = decode(body, page.content_type)
-        parts, wanted = made.parts, shape.formats
-        if "rawHtml" in wanted:
-            parts["rawHtml"] = text
-        document = parse_document(text)
-        if "links" in wanted:
-            parts["links"] = _addresses(document, "a[href]", "href", page.url)
-        if "images" in wanted:
-            parts["images"] = _addresses(document, "img[src]", "src", page.url)
-        if "attributes" in wanted:
-            parts["attributes"] = [_attribute(document, *each) for each in shape.attributes]
-        if "markdown" in wanted:
-            parts["markdown"] = _markdown(text, page.url, shape)
-        if "html" in wanted:
-            parts["html"] = _clean(text, shape)
+        made.parts.update(parts_of(text, parse_document(text), page.url, shape))
 
     async def _changes(self, page: SnapshotPage, shape: Shape) -> dict[str, Any]:
         """How the page differs from what it was before."""
@@ -173,14 +171,38 @@ class DocumentMaker:
         await extract_now(self._database, self._settings, [made.page.page_id])
         found = await records.of_pages(self._database, [made.page.page_id], RECORDS)
         stated = [(record.kind, dict(record.data)) for record in found]
-        if "product" in shape.formats:
-            products = [data for kind, data in stated if kind == "product"]
-            if products:
-                made.parts["product"] = _product(products[0], made.page.url)
-            else:
-                made.warnings.append("The page states no product.")
+        for wanted, profile_of in (("product", product_of), ("menu", menu_of)):
+            if wanted in shape.formats:
+                profile = profile_of(stated, made.page.url, made.page.title)
+                if profile is None:
+                    made.warnings.append(f"The page states no {wanted}.")
+                else:
+                    made.parts[wanted] = profile
         if "json" in shape.formats:
-            made.parts["json"] = _fitted(shape.schema, stated, made.page.url)
+            made.parts["json"] = fitted(shape.schema, stated, made.page.url)
+
+
+def parts_of(
+    text: str, document: Document, url: str, shape: Shape, *, is_whole: bool = False
+) -> dict[str, Any]:
+    """What is made of a page's HTML; `is_whole`: all of it is content."""
+    parts: dict[str, Any] = {}
+    wanted = shape.formats
+    if "rawHtml" in wanted:
+        parts["rawHtml"] = text
+    if "links" in wanted:
+        parts["links"] = _addresses(document, "a[href]", "href", url)
+    if "images" in wanted:
+        parts["images"] = _addresses(document, "img[src]", "src", url)
+    if "attributes" in wanted:
+        parts["attributes"] = [_attribute(document, *each) for each in shape.attributes]
+    if "markdown" in wanted:
+        parts["markdown"] = _markdown(
+            text, url, replace(shape, only_main=False) if is_whole else shape
+        )
+    if "html" in wanted:
+        parts["html"] = _clean(text, shape)
+    return parts
 
 
 def _addresses(document: Document, selector: str, name: str, base: str) -> list[str]:
@@ -233,60 +255,6 @@ def _clean(text: str, shape: Shape) -> str:
         for element in _select(document, "nav, header, footer, aside, [role=navigation]"):
             element.decompose()
     return document.html
-
-
-def _product(data: Mapping[str, Any], url: str) -> dict[str, Any]:
-    names = {"product_name": "title", "description": "description", "brand": "brand",
-             "category": "category", "sku": "sku", "gtin": "gtin", "currency": "currency",
-             "price": "price", "availability": "availability", "rating": "rating"}  # fmt: skip
-    return {"url": url} | {
-        ours: data[name] for name, ours in names.items() if data.get(name) is not None
-    }
-
-
-def _fitted(
-    schema: Mapping[str, Any] | None, stated: Sequence[tuple[str, dict[str, Any]]], url: str
-) -> Any:
-    """Records in the shape of a schema: its properties by name; nothing is invented."""
-    if schema is None:
-        if not stated:
-            raise FormatUnavailableError(
-                f"{url} states no records, and no model is asked for more."
-            )
-        return {"records": [{"kind": kind, **data} for kind, data in stated]}
-    properties = schema.get("properties")
-    if not isinstance(properties, dict) or not properties:
-        raise OptionRefusedError("The schema of `json` needs properties at its top level.")
-    values: dict[str, Any] = {}
-    for name in properties:
-        value = _value_of(name, stated)
-        if value is not None:
-            values[name] = value
-    if not values:
-        kinds = ", ".join(sorted({kind for kind, _ in stated})) or "none"
-        raise FormatUnavailableError(
-            f"No record of {url} has the properties of the schema (kinds of record there: {kinds})."
-        )
-    return values
-
-
-def _value_of(name: str, stated: Sequence[tuple[str, dict[str, Any]]]) -> Any:
-    plain = _folded(name)
-    for kind, data in stated:
-        for field_name, value in data.items():
-            if value is not None and plain in (
-                _folded(field_name),
-                _folded(f"{kind}_{field_name}"),
-            ):
-                return value
-            # `name` and `title` of a schema are a record's own name: product_name.
-            if plain in ("name", "title") and field_name == f"{kind}_name":
-                return value
-    return None
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def encoded(shape: Shape) -> str:

@@ -23,9 +23,10 @@ from messor.frontier import runs
 from messor.frontier.runs import CrawlRun, RunLimits
 from messor.politeness import traffic
 from messor.registry.domains import Domain
-from messor.scrape import documents, requests
+from messor.scrape import documents, hooks, requests
 from messor.scrape.caller import Caller, admit, note, require_open
 from messor.scrape.documents import Shape
+from messor.scrape.hooks import SealedHook
 from messor.scrape.pages import TWO_DAYS, transact
 from messor.scrape.refusals import ScrapeRefusedError
 from messor.store.database import Connection, Database
@@ -38,12 +39,12 @@ MAX_PATTERN = 300
 MOST_DEPTH = 100
 
 COLUMNS = """id, kind, actor, key_id, url, domain_id, run_id, options::text AS options, status, code,
-  error, reserved, created_at, ended_at, expires_at"""
+  error, reserved, created_at, ended_at, expires_at, hook IS NOT NULL AS has_hook"""
 INSERT = """
 INSERT INTO messor.scrape_jobs (id, kind, actor, key_id, url, domain_id, run_id, options, status,
-                                code, error, reserved, audit, expires_at, ended_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13,
-        messor.clock() + $14::interval, CASE WHEN $9 <> 'scraping' THEN messor.clock() END)
+                                code, error, reserved, audit, hook, expires_at, ended_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13, $14,
+        messor.clock() + $15::interval, CASE WHEN $9 <> 'scraping' THEN messor.clock() END)
 """
 # Pages that the archive holds in a recent enough form are done at once.
 INSERT_PAGES = """
@@ -115,6 +116,7 @@ class ScrapeJob:
     created_at: datetime
     ended_at: datetime | None
     expires_at: datetime
+    has_hook: bool  # somebody is to be told
 
     @property
     def shape(self) -> Shape:
@@ -174,8 +176,10 @@ class CrawlOrder:
         return msgspec.json.encode(given).decode()
 
 
-async def start_crawl(database: Database, caller: Caller, order: CrawlOrder) -> UUID:
-    """Start a crawl; one whose domain may not be visited fails at once, and says why."""
+async def start_crawl(
+    database: Database, caller: Caller, order: CrawlOrder, hook: SealedHook | None = None
+) -> UUID:
+    """Start a crawl; one whose domain may not be visited ends at once, and says why."""
     await check_patterns(database, [*order.include, *order.exclude])
 
     async def begin(connection: Connection) -> UUID:
@@ -183,7 +187,7 @@ async def start_crawl(database: Database, caller: Caller, order: CrawlOrder) -> 
         domain = await admit(connection, caller, order.url)
         refusal = _refusal_of(domain)
         if refusal is not None:
-            return await _insert_refused(connection, caller, order, domain, refusal)
+            return await _insert_refused(connection, caller, order, domain, refusal, hook=hook)
         pages = await key_policies.take(connection, caller.policy, order.limit)
         depth = MOST_DEPTH if order.depth is None else order.depth
         if caller.policy is not None:
@@ -194,7 +198,7 @@ async def start_crawl(database: Database, caller: Caller, order: CrawlOrder) -> 
         run, _ = await crawl_runs.begin(connection, domain, order.url, limits, actor=caller.actor)
         reserved = pages if caller.policy is not None else 0
         job_id = await _insert(connection, caller, "crawl", order.url.href, order.shape,
-                               domain=domain, run_id=run.id, reserved=reserved)  # fmt: skip
+                               domain=domain, run_id=run.id, reserved=reserved, hook=hook)  # fmt: skip
         if caller.on_behalf_of:
             await note(connection, caller, domain, order.url)
         return job_id
@@ -216,12 +220,16 @@ async def _insert_refused(
     order: CrawlOrder,
     domain: Domain,
     refusal: ScrapeRefusedError,
+    *,
+    hook: SealedHook | None,
 ) -> UUID:
     """A crawl of no page, with the refusal in its list: programs test their access with one."""
     job_id = await _insert(connection, caller, "crawl", order.url.href, order.shape, domain=domain,
-                           status="completed", code=refusal.code, error=str(refusal))  # fmt: skip
+                           status="completed", code=refusal.code, error=str(refusal), hook=hook)  # fmt: skip
     page = [order.url.href], [None], [None], [refusal.code], [str(refusal)]
     await connection.execute(INSERT_PAGES, job_id, *page)
+    if hook is not None:
+        await hooks.tell_end(connection, job_id, "crawl", "completed")
     return job_id
 
 
@@ -238,13 +246,16 @@ async def _insert(
     status: str = "scraping",
     code: str | None = None,
     error: str | None = None,
+    hook: SealedHook | None = None,
 ) -> UUID:
-    job_id = new_id()
+    job_id = new_id() if hook is None else hook.job_id
     await connection.execute(
         INSERT, job_id, kind, caller.actor, caller.principal.key_id, url,
         domain.id if domain else None, run_id, documents.encoded(shape), status, code, error,
-        reserved, caller.on_behalf_of, KEPT,
+        reserved, caller.on_behalf_of, hook and hook.sealed, KEPT,
     )  # fmt: skip
+    if hook is not None:
+        await hooks.tell(connection, job_id, kind, "started")
     return job_id
 
 
@@ -281,6 +292,7 @@ async def start_batch(
     *,
     max_age: float = TWO_DAYS,
     append_to: UUID | None = None,
+    hook: SealedHook | None = None,
 ) -> UUID:
     """Start a batch: what the archive holds is done at once, the rest is due in its lanes."""
     if not 1 <= len(urls) <= MAX_BATCH:
@@ -295,7 +307,9 @@ async def start_batch(
         wanted = [at for at, line in enumerate(lines) if line.snapshot_id is None]
         if wanted:
             await _request(connection, caller, lines, urls, wanted)
-        job_id = append_to or await _insert(connection, caller, "batch", urls[0].href, shape)
+        job_id = append_to or await _insert(
+            connection, caller, "batch", urls[0].href, shape, hook=hook
+        )
         await connection.execute(
             INSERT_PAGES,
             job_id,
@@ -449,4 +463,10 @@ async def end(
     waiting = [row["page_id"] for row in await connection.fetch(WAITING, job.id)]
     if waiting and status == "cancelled":
         await requests.withdraw(connection, waiting)
+    if job.has_hook:
+        event = "completed" if status == "completed" else "failed"
+        await hooks.tell_end(connection, job.id, job.kind, event, error or _WHY.get(status))
     return ScrapeJob(**row)
+
+
+_WHY = {"cancelled": "The job was cancelled."}

@@ -16,7 +16,7 @@ from messor.errors import ConflictError, MessorError
 from messor.frontier import runs
 from messor.frontier.runs import CrawlRun
 from messor.registry import domains
-from messor.scrape import jobs, requests
+from messor.scrape import hooks, jobs, requests
 from messor.scrape.jobs import COLUMNS, RUN, ScrapeJob
 from messor.scrape.pages import MOST_HOPS, transact
 from messor.scrape.refusals import ScrapeRefusedError
@@ -133,6 +133,8 @@ class JobKeeper:
                 continue
             try:
                 is_done = await self._look_at(job)
+                if job.has_hook:
+                    await self._tell(job)
                 if is_done or is_over:
                     await self._end(job, is_over=is_over and not is_done)
                     continue
@@ -150,6 +152,12 @@ class JobKeeper:
 
         async def act(connection: Connection) -> None:
             await jobs.end(connection, job, status, code, why)
+
+        await transact(self._database, act)
+
+    async def _tell(self, job: ScrapeJob) -> None:
+        async def act(connection: Connection) -> None:
+            await hooks.tell_pages(connection, job.id, job.kind)
 
         await transact(self._database, act)
 

@@ -1,4 +1,4 @@
-"""Tables: jobs of programs that wait for pages, and the pages of each."""
+"""Tables: jobs of programs that wait for pages, the pages of each, and what signs their webhooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScrapeJobTable(Base):
     )
 
     id: Mapped[uuid_key]
-    kind: Mapped[str] = column(check="kind IN ('scrape', 'crawl', 'batch')")
+    kind: Mapped[str] = column(check="kind IN ('scrape', 'crawl', 'batch', 'extract')")
     actor: Mapped[str]
     key_id: Mapped[UUID | None]
     url: Mapped[str]
@@ -52,6 +52,8 @@ class ScrapeJobTable(Base):
     ended_at: Mapped[utc | None]
     expires_at: Mapped[utc]
     kept_until: Mapped[utc_now]  # a keeper looks after it until then
+    hook: Mapped[bytes | None]  # sealed: where the caller wants to be told, and how
+    result: Mapped[json | None]  # of an extraction
 
 
 class ScrapeJobPageTable(Base):
@@ -73,3 +75,14 @@ class ScrapeJobPageTable(Base):
     code: Mapped[str | None]
     error: Mapped[str | None]
     done_at: Mapped[utc | None]
+    is_told: Mapped[bool] = column(default="false")  # its webhook has a job
+
+
+class HookSecretTable(Base):
+    """What signs the webhooks of a key's jobs."""
+
+    __tablename__ = "hook_secrets"
+
+    key_id: Mapped[UUID] = column(belongs_to("api_keys.id"), key=True)
+    secret: Mapped[bytes]  # sealed
+    made_at: Mapped[utc_now]

@@ -17,6 +17,7 @@ from messor.scrape.keeper import JobKeeper
 from messor.scrape.pages import Scraper, WantedPage, transact
 from messor.scrape.refusals import ScrapeRefusedError
 from messor.scrape.site_map import MappedPage, MapWish
+from messor.scrape.uploads import FileReader
 from messor.scrape.visible import VisiblePage, visible
 from messor.settings import Settings
 from messor.store.database import Database
@@ -39,6 +40,7 @@ class ScrapeServices:
         self.scraper = Scraper(database, closing)
         self.maker = DocumentMaker(settings, database)
         self.keeper = JobKeeper(settings, database)
+        self.files = FileReader()
         self._full_text = full_text
 
     async def caller(self, principal: Principal, on_behalf_of: str | None = None) -> Caller:

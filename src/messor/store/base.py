@@ -92,6 +92,7 @@ class Base(DeclarativeBase):
         utc: TIMESTAMP(timezone=True),
         json: JSONB,
         list[str]: ARRAY(Text),
+        list[UUID]: ARRAY(Uuid),
         list[int]: ARRAY(BigInteger),
         tsvector: TSVECTOR,
         xid8: Xid8,

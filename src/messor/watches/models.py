@@ -1,4 +1,4 @@
-"""Tables: watches, their alerts, and how far the change feed was evaluated."""
+"""Tables: watches, their alerts, how far the change feed was evaluated, and monitors."""
 
 from __future__ import annotations
 
@@ -97,3 +97,49 @@ class WatchPositionTable(Base):
     is_only: Mapped[bool] = column(key=True, default="true", check="is_only")
     tx: Mapped[xid8]
     change_id: Mapped[bigint]
+
+
+class MonitorTable(Base):
+    """Pages that a program has looked at again on a schedule."""
+
+    __tablename__ = "monitors"
+    __table_args__ = (
+        index("monitors_due", "next_at", "is_active"),
+        index("monitors_key", "key_id"),
+    )
+
+    id: Mapped[uuid_key]
+    key_id: Mapped[UUID] = column(belongs_to("api_keys.id"))
+    name: Mapped[str]
+    is_active: Mapped[bool] = column(default="true")
+    cron: Mapped[str]
+    zone: Mapped[str]
+    targets: Mapped[json]
+    hook: Mapped[bytes | None]  # sealed: who is told
+    goal: Mapped[str | None]  # as the caller says; nothing judges by it
+    next_at: Mapped[utc | None]
+    created_at: Mapped[utc_now]
+    updated_at: Mapped[utc_now]
+
+
+class MonitorCheckTable(Base):
+    """One look of a monitor, with the scrape jobs that do it."""
+
+    __tablename__ = "monitor_checks"
+    __table_args__ = (
+        index("monitor_checks_monitor", "monitor_id, started_at"),
+        index("monitor_checks_running", "started_at", "finished_at IS NULL"),
+    )
+
+    id: Mapped[uuid_key]
+    monitor_id: Mapped[UUID] = column(belongs_to("monitors.id"))
+    is_manual: Mapped[bool]
+    jobs: Mapped[list[UUID]] = column(default="'{}'")
+    status: Mapped[str] = column(
+        default="'running'",
+        check="status IN ('running', 'completed', 'partial', 'failed')",
+    )
+    error: Mapped[str | None]
+    counts: Mapped[json] = column(default="'{}'")  # pages by what became of them
+    started_at: Mapped[utc_now]
+    finished_at: Mapped[utc | None]

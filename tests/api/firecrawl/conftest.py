@@ -20,6 +20,7 @@ from messor.api.app import make_api
 from messor.api.firecrawl.app import make_firecrawl
 from messor.insight.search_index import catch_up, index_waiting
 from messor.scrape.services import ScrapeServices
+from messor.settings import Settings
 from messor.store.database import Database
 from simweb.answers import SimResponse, plain, redirect
 from simweb.documents import HTML
@@ -69,6 +70,7 @@ class Door:
     key: str  # approves one.test on first use
     plain_key: str  # of a submitter, without a policy
     client: httpx.AsyncClient
+    settings: Settings
 
     async def post(self, path: str, key: str | None = None, **body: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {key or self.key}"}
@@ -106,10 +108,16 @@ async def opened(
     hosts: Mapping[str, Mapping[str, Room]],
     *,
     keeps: bool = True,
+    told: str | None = None,
+    tls: bool = False,
     **settings: Any,
 ) -> AsyncIterator[Door]:
     """Served on a socket, with a worker and a keeper."""
-    async with LittleWeb(folder, hosts) as web:
+    async with LittleWeb(folder, hosts, tls=tls) as web:
+        if told is not None:  # a receiver of webhooks
+            allowed = web.settings().allowed_networks
+            ports = [*allowed.ports, int(told.split(":")[2].split("/")[0])]
+            settings["allowed_networks"] = allowed.model_copy(update={"ports": ports})
         # Quick, and as polite as the made web needs.
         made = web.settings(default_delay=0.0, **settings)
         api = make_api(made, database, limits=PLENTY)
@@ -119,7 +127,7 @@ async def opened(
         )
         app = make_firecrawl(context, services)
         listening = listen()
-        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="none")
+        config = uvicorn.Config(app, log_level="warning", lifespan="off", ws="websockets-sansio")
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         if keeps:
@@ -134,6 +142,7 @@ async def opened(
                 await key_with_policy(database, ["one.test"]),
                 await key_with_policy(database, [], Role.SUBMITTER),
                 client,
+                made,
             )
             server.should_exit = True
             await context.close()

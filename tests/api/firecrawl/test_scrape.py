@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,45 @@ async def test_every_format_of_a_page(door: Door) -> None:
     assert data["images"] == ["http://one.test/picture.png"]
     assert data["attributes"] == [{"selector": "img", "attribute": "alt", "values": ["A picture"]}]
     assert data["changeTracking"]["changeStatus"] == "new"
+
+
+async def test_a_summary_consists_of_sentences_of_the_page(door: Door) -> None:
+    body = await door.post("/v2/scrape", url="http://one.test/a", formats=["summary"])
+    data = body.json()["data"]
+    assert data["summary"] == TEXT.split(". ")[0] + "."
+    assert "no model wrote it" in data["warning"]
+    assert "markdown" not in data
+
+
+async def test_a_product_and_a_menu_as_clients_read_them(door: Door) -> None:
+    stated = {
+        "@context": "https://schema.org", "@type": "Product", "name": "Kettle", "sku": "K1",
+        "brand": {"@type": "Brand", "name": "Hob"},
+        "offers": {"@type": "Offer", "price": "24.50", "priceCurrency": "EUR",
+                   "availability": "https://schema.org/InStock"},
+    }  # fmt: skip
+    dishes = [
+        {"@type": "MenuItem", "name": name, "offers": {"@type": "Offer", "price": price,
+                                                      "priceCurrency": "EUR"}}
+        for name, price in (("Soup", "4.90"), ("Stew", "9.80"), ("Tea", "2.50"))
+    ]  # fmt: skip
+    menu = {"@context": "https://schema.org", "@type": "Menu", "hasMenuItem": dishes}
+    for path, value in (("/kettle", stated), ("/menu", menu)):
+        script = f'<script type="application/ld+json">{json.dumps(value)}</script>'
+        door.web.houses["one.test"].rooms[path] = article("Kettle", script + TEXT)
+    body = await door.post("/v2/scrape", url="http://one.test/kettle", formats=["product", "menu"])
+    data = body.json()["data"]
+    assert data["product"]["title"] == "Kettle"
+    (variant,) = data["product"]["variants"]
+    assert variant["price"] == {"amount": 24.5, "currency": "EUR"}
+    assert variant["availability"]["inStock"] is True
+    assert "menu" not in data
+    assert "The page states no menu." in data["warning"]
+    body = await door.post("/v2/scrape", url="http://one.test/menu", formats=["menu"])
+    found = body.json()["data"]["menu"]
+    assert [item["name"] for item in found["sections"][0]["items"]] == ["Soup", "Stew", "Tea"]
+    assert found["sections"][0]["items"][0]["price"]["amount"] == 4.9
+    assert (found["isMenu"], found["merchant"]["name"]) == (True, "Kettle")
 
 
 async def test_whole_page_and_chosen_parts(door: Door) -> None:
@@ -213,7 +253,7 @@ async def test_what_clients_send_by_default_is_taken(door: Door) -> None:
 
 
 async def test_formats_that_cannot_be_given_are_refused(door: Door) -> None:
-    for name in ("summary", "screenshot", "branding", "screenshot@fullPage"):
+    for name in ("question", "screenshot", "branding", "screenshot@fullPage"):
         refused = await door.post("/v2/scrape", url="http://one.test/a", formats=["markdown", name])
         assert (refused.status_code, refused.json()["code"]) == (403, "FORMAT_UNAVAILABLE")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
@@ -18,8 +17,6 @@ from messor.api import problems
 from messor.api.context import context_of
 from messor.core.masking import mask
 from messor.runtime.server.hosts import link_base
-from messor.scrape.archived import SnapshotPage
-from messor.scrape.documents import ScrapedDocument
 from messor.scrape.refusals import ApprovalNeededError, ScrapeRefusedError, StillWaitingError
 from messor.store.database import LOST_CONNECTION, TRY_AGAIN
 
@@ -36,59 +33,6 @@ def answer(body: dict[str, Any], status: int = 200, **headers: str) -> Response:
 def base_of(request: Request) -> str:
     """The base of absolute links, as the caller reaches this server."""
     return link_base(context_of(request).settings, request)
-
-
-def document(
-    made: ScrapedDocument,
-    base: str,
-    *,
-    asked: str | None = None,
-    cached: bool | None = None,
-    scrape_id: str | None = None,
-    warnings: Sequence[str] = (),
-) -> dict[str, Any]:
-    """A document; what Messor adds is in `metadata.messor`."""
-    page = made.page
-    metadata: dict[str, Any] = {
-        "title": page.title,
-        "description": page.description,
-        "language": page.language,
-        "sourceURL": asked or page.url,
-        "url": page.url,
-        "statusCode": page.status_code,
-        "contentType": page.content_type,
-        "proxyUsed": "basic",
-        "creditsUsed": 1,
-        "scrapeId": scrape_id,
-        "messor": _evidence(page, base),
-    }
-    if cached is not None:
-        metadata["cacheState"] = "hit" if cached else "miss"
-        if cached:
-            metadata["cachedAt"] = page.seen_at.isoformat()
-    told = [*warnings, *made.warnings]
-    body = {
-        **made.parts,
-        "metadata": {name: value for name, value in metadata.items() if value is not None},
-    }
-    if told:
-        body["warning"] = " ".join(told)
-    return body
-
-
-def _evidence(page: SnapshotPage, base: str) -> dict[str, Any]:
-    """Where the decision, the snapshot and the proof of a page are."""
-    return {
-        "domain": page.domain,
-        "page": page.page_id,
-        "snapshot": page.snapshot_id,
-        "capturedAt": page.crawled_at.isoformat(),
-        "confirmedAt": page.seen_at.isoformat(),
-        "provider": page.provider,
-        "decision": f"{base}/pages/{page.page_id}/why",
-        "evidence": f"{base}/pages/{page.page_id}/snapshots/{page.snapshot_id}",
-        "api": f"{base}/api/v1/snapshots/{page.snapshot_id}",
-    }
 
 
 def install(app: FastAPI) -> None:

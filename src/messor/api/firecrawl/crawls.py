@@ -11,7 +11,8 @@ from starlette.responses import Response
 from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.context import PrincipalDep
-from messor.api.firecrawl.answers import answer, base_of, document
+from messor.api.firecrawl.answers import answer, base_of
+from messor.api.firecrawl.hooks import sealed_hook
 from messor.api.firecrawl.options import BatchScrapeIn, CrawlIn
 from messor.api.firecrawl.route import FirecrawlRoute, ServicesDep
 from messor.api.gate import needs
@@ -20,6 +21,7 @@ from messor.scrape import jobs
 from messor.scrape.jobs import JobProgress, ScrapeJob
 from messor.scrape.refusals import OptionRefusedError, PageRefusedError
 from messor.scrape.services import ScrapeServices
+from messor.scrape.shown import shown
 
 router = APIRouter(route_class=FirecrawlRoute)
 
@@ -51,19 +53,13 @@ async def start_crawl_v1(
 async def _start_crawl(
     given: CrawlIn, request: Request, services: ScrapeServices, principal: Principal, version: str
 ) -> Response:
-    if given.webhook is not None:
-        raise OptionRefusedError(WEBHOOKS)
+    order = given.order()
     caller = await services.caller(principal, given.on_behalf_of)
-    job_id = await jobs.start_crawl(services.database, caller, given.order())
+    hook = await sealed_hook(given.webhook, request, principal)
+    job_id = await jobs.start_crawl(services.database, caller, order, hook)
     services.keeper.wake()
     url = f"{base_of(request)}/{version}/crawl/{job_id}"
     return answer({"success": True, "id": str(job_id), "url": url})
-
-
-WEBHOOKS = (
-    "webhook: an admin adds webhooks in the console, where their addresses are checked and their "
-    "deliveries signed; poll the status meanwhile."
-)
 
 
 @router.post("/v2/crawl/params-preview")
@@ -77,6 +73,17 @@ async def preview_crawl() -> Response:
 @needs(Act.READ)
 async def list_active(services: ServicesDep, principal: PrincipalDep) -> Response:
     """The caller's crawls that are not done."""
+    return await _list_active(services, principal)
+
+
+@router.get("/v1/crawl/active")
+@needs(Act.READ)
+async def list_active_v1(services: ServicesDep, principal: PrincipalDep) -> Response:
+    """The same for version 1."""
+    return await _list_active(services, principal)
+
+
+async def _list_active(services: ScrapeServices, principal: Principal) -> Response:
     caller = await services.caller(principal)
     found = await jobs.active(services.database, caller)
     listed = [
@@ -112,8 +119,6 @@ async def _start_batch(
     principal: Principal,
     version: str,
 ) -> Response:
-    if given.webhook is not None:
-        raise OptionRefusedError(WEBHOOKS)
     given.check()
     urls, invalid = given.understood()
     if not urls:
@@ -126,6 +131,7 @@ async def _start_batch(
         given.shape(),
         max_age=given.oldest(),
         append_to=given.append_to_id,
+        hook=await sealed_hook(given.webhook, request, principal),
     )
     services.keeper.wake()
     url = f"{base_of(request)}/{version}/batch/scrape/{job_id}"
@@ -190,16 +196,17 @@ async def _show(
     base = base_of(request)
     version = request.url.path.split("/")[1]
     here = f"{base}/{version}/{PATHS[kind]}/{job.id}"
-    body = _status(job, known)
+    body = status_of(job, known)
     if more:
         body["next"] = f"{here}?skip={reached}"
-    body["data"] = [document(each, base, cached=False) for each in made]
+    body["data"] = [shown(each, base, cached=False) for each in made]
     return answer(body)
 
 
-def _status(job: ScrapeJob, known: JobProgress) -> dict[str, Any]:
-    # A client that polls for the end knows no other word for a job that was stopped.
-    status = job.status
+def status_of(job: ScrapeJob, known: JobProgress) -> dict[str, Any]:
+    """A job's status without its documents."""
+    # Clients that poll for the end know no other word for a job that was stopped.
+    status = "failed" if job.status == "cancelled" else job.status
     body = {
         "success": True,
         "status": status,
@@ -209,6 +216,10 @@ def _status(job: ScrapeJob, known: JobProgress) -> dict[str, Any]:
         "expiresAt": job.expires_at.isoformat(),
         "next": None,
     }
+    if job.status == "cancelled":
+        body["error"] = "It was cancelled; what was fetched is kept."
+    elif job.status == "failed":
+        body["error"] = f"{job.code}: {job.error}"
     if job.error is not None:
         body["warning"] = f"{job.code}: {job.error}"
     elif known.refused:
@@ -234,6 +245,15 @@ async def show_crawl_errors_v1(
 ) -> Response:
     """The same for version 1."""
     return await _show_errors(job_id, "crawl", services, principal)
+
+
+@router.get("/v1/batch/scrape/{job_id}/errors")
+@needs(Act.READ)
+async def show_batch_errors_v1(
+    job_id: UUID, services: ServicesDep, principal: PrincipalDep
+) -> Response:
+    """The same for version 1."""
+    return await _show_errors(job_id, "batch", services, principal)
 
 
 @router.get("/v2/batch/scrape/{job_id}/errors")
@@ -277,6 +297,13 @@ async def cancel_crawl_v1(job_id: UUID, services: ServicesDep, principal: Princi
 @needs(Act.INGEST_RUN, own_transactions=True)
 async def cancel_batch(job_id: UUID, services: ServicesDep, principal: PrincipalDep) -> Response:
     """Stop a batch; what was fetched is kept."""
+    return await _cancel(job_id, "batch", services, principal)
+
+
+@router.delete("/v1/batch/scrape/{job_id}")
+@needs(Act.INGEST_RUN, own_transactions=True)
+async def cancel_batch_v1(job_id: UUID, services: ServicesDep, principal: PrincipalDep) -> Response:
+    """The same for version 1."""
     return await _cancel(job_id, "batch", services, principal)
 
 

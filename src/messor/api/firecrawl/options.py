@@ -29,8 +29,14 @@ Selector = Annotated[str, text(300, 1)]
 Pattern = Annotated[str, text(300, 1)]
 Whatever = dict[str, Any]
 
-_OLD_NAMES = {"extract": "json", "json_options": "json", "html@v1": "html"}
-_BY_MODEL = frozenset({"summary", "question", "highlights", "query", "branding", "menu"})
+_OLD_NAMES = {
+    "raw_html": "rawHtml",
+    "change_tracking": "changeTracking",
+    "extract": "json",
+    "json_options": "json",
+    "html@v1": "html",
+}
+_BY_MODEL = frozenset({"question", "highlights", "query", "branding"})
 
 
 class LenientIn(BaseModel):

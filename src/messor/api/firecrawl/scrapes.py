@@ -11,7 +11,7 @@ from starlette.responses import Response
 from messor.access.principal import Principal
 from messor.access.roles import Act
 from messor.api.context import PrincipalDep
-from messor.api.firecrawl.answers import answer, base_of, document
+from messor.api.firecrawl.answers import answer, base_of
 from messor.api.firecrawl.options import (
     ExtractIn,
     MapIn,
@@ -29,6 +29,7 @@ from messor.scrape.documents import Shape
 from messor.scrape.pages import TWO_DAYS, WantedPage
 from messor.scrape.refusals import FormatUnavailableError, ScrapeRefusedError
 from messor.scrape.services import ScrapeServices
+from messor.scrape.shown import shown
 from messor.scrape.site_map import MapWish
 
 router = APIRouter(route_class=FirecrawlRoute)
@@ -66,7 +67,7 @@ async def _scrape(
     caller = await services.caller(principal, given.on_behalf_of)
     found = await services.scraper.give(caller, wanted)
     made = await services.maker.make(found.page, shape)
-    body = document(
+    body = shown(
         made,
         base_of(request),
         asked=given.url,
@@ -150,7 +151,7 @@ async def _search(
     made = await services.of_snapshots(caller, [hit.snapshot_id for hit in hits], shape)
     base = base_of(request)
     return [
-        _hit(hit, at) | document(made[hit.snapshot_id], base, cached=True)
+        _hit(hit, at) | shown(made[hit.snapshot_id], base, cached=True)
         for at, hit in enumerate(hits, 1)
         if hit.snapshot_id in made
     ]

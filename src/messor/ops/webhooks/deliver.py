@@ -12,32 +12,23 @@ import base64
 import hashlib
 import hmac
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
-from messor.core.masking import mask_path, mask_text
-from messor.errors import UsageError
-from messor.fetch.failures import words
-from messor.fetch.guard import AddressGuard, GuardedResolver
+from messor.core.masking import mask_path
 from messor.fetch.proxies.seal import Seal, seal_for
-from messor.fetch.tls import verifying_context
 from messor.jobs.faults import JobError
 from messor.jobs.handlers import Effects, Handlers, Result
 from messor.jobs.jobs import Job
-from messor.ledger.errors import Category
 from messor.ledger.events import Event, record
 from messor.ops.webhooks.dispatch import JOB_TYPE
-from messor.ops.webhooks.registry import check_url
+from messor.ops.webhooks.post import GuardedPost, Refused
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 
-SECONDS = 15.0
 MAX_CONSECUTIVE_FAILURES = 100  # consecutive failures that deactivate a webhook
 ACTOR = "webhooks"
 
@@ -61,15 +52,6 @@ class DeliveryRequest(msgspec.Struct):
     event: dict[str, Any]
 
 
-class Refused(Exception):  # noqa: N818 - a finding, not an error of ours
-    """The receiver did not accept it; `gone` if it wants no more."""
-
-    def __init__(self, message: str, *, gone: bool = False, category: Category = "http") -> None:
-        super().__init__(message)
-        self.gone = gone
-        self.category = category
-
-
 def register(handlers: Handlers, settings: Settings, database: Database) -> None:
     """Register the job's handler in a process."""
     courier = WebhookSender(settings, database)
@@ -85,8 +67,7 @@ class WebhookSender:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._database = database
         self._seal: Seal = seal_for(settings)
-        self._guard = AddressGuard(settings.allowed_networks)
-        self._ca_file = settings.ca_file
+        self._post = GuardedPost(settings)
 
     async def deliver(self, order: DeliveryRequest) -> Effects:
         """Send it; returns the job's effects, raises if it is to be retried."""
@@ -98,55 +79,15 @@ class WebhookSender:
             secret = await asyncio.to_thread(
                 self._seal.open, bytes(row["secret"]), str(order.webhook)
             )
-            status = await self._send(row["url"], secret, str(order.event["id"]), body)
+            status = await self._post.send(
+                row["url"], body, sign(secret, str(order.event["id"]), body)
+            )
         except Refused as refused:
             await self._note(order.webhook, refused)
             raise JobError(
                 str(refused), category=refused.category, retryable=not refused.gone
             ) from refused
         return partial(_succeed, order.webhook, status)
-
-    async def _send(self, url: str, secret: str, event_id: str, body: bytes) -> int:
-        headers = {"Content-Type": "application/json", **sign(secret, event_id, body)}
-        try:
-            target = check_url(url, self._guard)
-            async with (
-                self._session() as session,
-                session.post(
-                    target.href, data=body, headers=headers, allow_redirects=False
-                ) as response,
-            ):
-                status = response.status
-        except UsageError as error:
-            raise Refused(str(error), category="validation") from error
-        except (ClientError, OSError) as error:
-            raise Refused(
-                f"It could not be reached: {mask_text(words(error))}.", category="network"
-            ) from error
-        if not 200 <= status < 300:
-            raise Refused(f"It returned {status}.", gone=status == 410)
-        return status
-
-    @asynccontextmanager
-    async def _session(self) -> AsyncIterator[ClientSession]:
-        resolver = GuardedResolver(self._guard)
-        connector = TCPConnector(
-            resolver=resolver,
-            socket_factory=self._guard.socket_factory,
-            ssl=verifying_context(self._ca_file),
-            force_close=True,
-        )
-        try:
-            async with ClientSession(
-                connector=connector,
-                timeout=ClientTimeout(total=SECONDS),
-                cookie_jar=DummyCookieJar(),
-                trust_env=False,
-                headers={"User-Agent": "Messor-Webhooks/1"},
-            ) as session:
-                yield session
-        finally:
-            await resolver.close()
 
     async def _note(self, webhook_id: UUID, refused: Refused) -> None:
         """Store a failure whatever becomes of the job."""

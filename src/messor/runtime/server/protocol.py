@@ -11,12 +11,24 @@ from typing import Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from messor.runtime.server.crowd import ConnectionTable
 from messor.runtime.server.limits import LINGER_SECONDS, SLOWEST_BODY, WRITE_SECONDS, ServerLimits
 
 TIMED_OUT = "The request took too long to arrive. Send it again."
 CROWDED = "Too many connections are open. Try again in a moment."
+
+
+class BoundedSocket(WebSocketsSansIOProtocol):
+    """A connection that became a WebSocket; it counts as the one that it was."""
+
+    guest: BoundedProtocol | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.guest is not None:
+            self.guest.crowd.leave(self.guest)
+        super().connection_lost(exc)
 
 
 class BoundedProtocol(H11Protocol):
@@ -29,6 +41,7 @@ class BoundedProtocol(H11Protocol):
         super().__init__(*given, **named)
         self.peer: str | None = None
         self._is_admitted = False
+        self._is_socket = False
         self._head_timer: asyncio.TimerHandle | None = None
         self._body_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
@@ -58,6 +71,17 @@ class BoundedProtocol(H11Protocol):
         self._body_bytes += len(data)
         super().data_received(data)
         self._look()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Leave the connection to a WebSocket; pings end one whose client is gone."""
+        self._is_socket = True
+        self._stop_head_timer()
+        self._stop_body_timer()
+        super().handle_websocket_upgrade(event)
+        socket = self.transport.get_protocol()
+        if isinstance(socket, BoundedSocket):
+            socket.guest = self
+        self.crowd.works(self)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -100,7 +124,7 @@ class BoundedProtocol(H11Protocol):
 
     def _look(self) -> None:
         """Set the timers by what the connection waits for now."""
-        if self.transport.is_closing():
+        if self._is_socket or self.transport.is_closing():
             return
         if self._is_answering:
             if self._is_their_turn:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import messor
 from messor.api import problems
 from messor.errors import MessorError
 from messor.scrape.refusals import ScrapeRefusedError
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "messor"
 PAGE = (ROOT / "docs" / "errors.md").read_text("utf-8")
 ROWS = {
     code: (status, exit_code)
@@ -35,9 +34,11 @@ def kinds(kind: type[MessorError] = MessorError) -> Iterator[type[MessorError]]:
 
 def declared() -> dict[str, set[tuple[str, str]]]:
     """Status and exit code of every code, as its classes state them."""
-    for module in pkgutil.walk_packages(messor.__path__, "messor."):
-        if "migrations" not in module.name and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    for path in sorted(SOURCE.rglob("*.py")):
+        if '\n    code = "' in path.read_text("utf-8"):
+            importlib.import_module(
+                ".".join(("messor", *path.relative_to(SOURCE).with_suffix("").parts))
+            )
     found: dict[str, set[tuple[str, str]]] = {}
     for kind in kinds():
         if not issubclass(kind, ScrapeRefusedError):  # listed in docs/firecrawl.md

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from messor.ops.webhooks.deliver import sign
+from messor.ops.webhooks.deliver import MAX_CONSECUTIVE_FAILURES, sign
+from messor.ops.webhooks.dispatch import ATTEMPTS
+from messor.ops.webhooks.post import SECONDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text("utf-8")
 CODE = dict(re.findall(r"^```(python|javascript|php)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -97,9 +99,6 @@ def test_it_tells_true_deliveries_from_others(language: str) -> None:
 
 
 def test_the_page_says_how_often_it_is_tried_and_how_long() -> None:
-    from messor.ops.webhooks.deliver import MAX_CONSECUTIVE_FAILURES, SECONDS  # noqa: PLC0415
-    from messor.ops.webhooks.dispatch import ATTEMPTS  # noqa: PLC0415
-
     flat = " ".join(PAGE.split())
     assert f"within {SECONDS:.0f} seconds" in flat
     assert f"{ATTEMPTS} times" in flat

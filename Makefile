@@ -74,7 +74,7 @@ recipes: .venv-recipes/done
 
 # The site of the documentation in build/site; a link that leads nowhere fails.
 docs: .venv-docs/done
-	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file deploy/docs/mkdocs.yml
 
 # Runs the commands and snippets of the documentation in an installation over the simulated web.
 docs-test: .venv/dev

@@ -7,12 +7,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from messor.verticals import model
 from messor.verticals.model import Vertical
 
 PAGE = (Path(__file__).parents[2] / "docs" / "verticals.md").read_text("utf-8")
-TABLES = {
+TABLES: dict[str, type[BaseModel]] = {
     "Fields": Vertical,
     "A service": model.Service,
     "A geo set": model.GeoSet,

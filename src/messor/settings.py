@@ -105,6 +105,19 @@ class Settings(BaseSettings):
         pattern="^[A-Za-z_-]+$",
         description="Product token matched in robots.txt",
     )
+    identity_url: str | None = Field(
+        default=None,
+        pattern=r"^https://[^/?#@\s]+/?$",
+        description="Public https URL at which Messor's keys and bot page are served, such as https://bot.example.org; requests are signed (Web Bot Auth) when it is set",
+    )
+    identity_purposes: list[str] = Field(
+        default_factory=lambda: ["search", "tdm"],
+        description="What the crawl is for, as the bot page and the agent card say it",
+    )
+    identity_ranges: list[str] = Field(
+        default_factory=list,
+        description='Networks that requests come from, as published, such as ["203.0.113.0/28"]',
+    )
     allowed_networks: AllowedNetworks = Field(
         default_factory=AllowedNetworks,
         description="Non-public networks, ports and static names that may be fetched",
@@ -541,6 +554,11 @@ class Settings(BaseSettings):
         gt=0,
         description="Timeout of a request to a page-fetching service, in seconds",
     )
+
+    @field_validator("identity_ranges")
+    @classmethod
+    def are_networks(cls, value: list[str]) -> list[str]:
+        return AllowedNetworks.are_networks(value)
 
     @field_validator("log_level")
     @classmethod

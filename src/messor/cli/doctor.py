@@ -19,9 +19,10 @@ from messor.core.masking import mask_text
 from messor.errors import MessorError
 from messor.fetch.browser import why_unavailable
 from messor.fetch.browser.limits import find_chromium
+from messor.fetch.identity import keys as identity_keys
 from messor.fetch.providers import FIRECRAWL, browser_limits
 from messor.fetch.proxies import registry as proxies
-from messor.fetch.proxies.seal import KEY_FILE
+from messor.fetch.proxies.seal import KEY_FILE, seal_for
 from messor.fetch.services import health, holds
 from messor.insight.search_server import indexes
 from messor.insight.search_server.client import SearchServer, SearchServerSettings
@@ -72,6 +73,7 @@ def doctor(as_json: bool) -> None:
         run(_database(settings)),
         run(_alarms(settings)),
         _contact(settings),
+        run(_identity(settings)),
         _openings(settings),
         _browser(settings),
         run(_service(settings, "crawl4ai", settings.crawl4ai_url, settings.crawl4ai_key)),
@@ -198,6 +200,24 @@ def _contact(settings: Settings) -> DoctorCheck:
         fix = "set MESSOR_CONTACT to a URL or mailto: where site owners can reach you"
         return DoctorCheck("contact", "note", "not set: site owners cannot reach you", fix)
     return DoctorCheck("contact", "ok", settings.contact)
+
+
+async def _identity(settings: Settings) -> DoctorCheck:
+    if settings.identity_url is None:
+        fix = (
+            "set MESSOR_IDENTITY_URL to a public https address that leads to this console, or to "
+            "the files of: messor identity export -o DIR"
+        )
+        return DoctorCheck("identity", "note", "off: requests to sites are not signed", fix)
+    try:
+        async with open_session(settings, pool_size=1) as session:
+            key = await identity_keys.signing_key(session.database, seal_for(settings))
+    except MessorError as error:
+        fix = "restore the secret key, or: messor identity rotate --now"
+        return DoctorCheck("identity", "bad", str(error), fix)
+    if key is None:
+        return DoctorCheck("identity", "ok", "on; the key is made by the first worker")
+    return DoctorCheck("identity", "ok", f"requests are signed as {settings.identity_url}")
 
 
 def _openings(settings: Settings) -> DoctorCheck:

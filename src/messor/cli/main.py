@@ -49,6 +49,7 @@ COMMANDS = {
     "export": "messor.cli.export:export",
     "extract": "messor.cli.extract:extract",
     "fetches": "messor.cli.pages:fetches",
+    "identity": "messor.cli.identity:identity",
     "import": "messor.cli.imports:import_",
     "inspect": "messor.cli.inspect:inspect",
     "jobs": "messor.cli.jobs:jobs",

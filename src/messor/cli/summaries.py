@@ -22,6 +22,7 @@ SUMMARIES = {
     "export": "Export whole lists to files.",
     "extract": "Extract records from crawled pages; nothing is fetched.",
     "fetches": "List the requests to a domain: outcome, provider, and the rule that allowed each.",
+    "identity": "Show, export and rotate the keys that sign requests to sites (Web Bot Auth).",
     "import": "Import saved pages: HTML, MHTML, WARC and HAR files, and folders of them.",
     "inspect": "Show how Messor interprets its input; nothing is fetched or stored.",
     "jobs": "Show background jobs, and requeue, purge or cancel them.",

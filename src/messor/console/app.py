@@ -43,6 +43,7 @@ from messor.console.views import (
     exports,
     find,
     health,
+    identity,
     imports,
     ingest,
     jobs,
@@ -171,6 +172,7 @@ def make_console(
         None if api_document is None else ApiReference(api_document),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
+    screens += identity.SCREENS if settings.identity_url else ()
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]

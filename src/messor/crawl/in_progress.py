@@ -33,6 +33,7 @@ class TaskInProgress:
             gap=permit.gap,
             delay=permit.delay,
             duration=clock.now() - permit.used_at,
+            signed_by=permit.signed_by,
         )
         later = Schedule("pending", 0.0, self.task.retry_count)
         return PageResult(lane, self.task, self.decision, later, fetched)

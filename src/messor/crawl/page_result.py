@@ -74,9 +74,13 @@ class PageResult:
         """Every attempt for this page with its outcome; the last one is the page's."""
         if self.fetched is None:
             return []
-        if not self.hops:
+        if not self.hops and self.fetched.earlier is None:
             return [(self.fetched, self.outcome)]
-        return [*((hop, hop.outcome) for hop in self.hops), (self.fetched, self.outcome)]
+        found: list[tuple[Fetched, str]] = []
+        for fetched in (*self.hops, self.fetched):
+            found += [(each, each.outcome) for each in fetched.all_earlier]
+            found.append((fetched, self.outcome if fetched is self.fetched else fetched.outcome))
+        return found
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -154,6 +158,7 @@ class PageResult:
 
 def _bare(fetched: Fetched, result: FetchResult) -> Fetched:
     """A copy that records that and when a request was made, without response data."""
+    earlier = fetched.earlier
     return Fetched(
         result,
         sent_at=fetched.sent_at,
@@ -164,4 +169,6 @@ def _bare(fetched: Fetched, result: FetchResult) -> Fetched:
         provider=fetched.provider,
         cost=fetched.cost,
         proxy_id=fetched.proxy_id,
+        signed_by=fetched.signed_by,
+        earlier=earlier and _bare(earlier, FetchResult(earlier.outcome)),
     )

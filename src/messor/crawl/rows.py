@@ -22,17 +22,18 @@ LOG_FETCHES = """
 INSERT INTO messor.http_fetches (page_id, host_id, visit_token, fetched_at, outcome, status_code,
        size, duration_ms, waited_ms, delay_ms, rule, policy_version, robots_id, final_url,
        headers_json, error_json, fetch_provider, provider_cost, quality_gate_failed, proxy_id,
-       detail)
+       detail, signed_by)
 SELECT g.page_id, g.host_id, g.token, g.fetched_at, g.outcome, g.status_code, g.size,
        g.duration_ms, g.waited_ms, g.delay_ms, g.rule, g.policy_version, g.robots_id,
-       g.final_url, g.headers_json, g.error_json, g.provider, g.cost, g.gate, g.proxy_id, g.detail
+       g.final_url, g.headers_json, g.error_json, g.provider, g.cost, g.gate, g.proxy_id, g.detail,
+       g.signed_by
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::smallint[],
               $7::int[], $8::int[], $9::int[], $10::int[], $11::text[], $12::int[], $13::bigint[],
               $14::text[], $15::jsonb[], $16::jsonb[], $17::text[], $18::numeric[], $19::text[],
-              $20::int[], $21::jsonb[])
+              $20::int[], $21::jsonb[], $22::int[])
        AS g (page_id, host_id, token, fetched_at, outcome, status_code, size, duration_ms, waited_ms,
              delay_ms, rule, policy_version, robots_id, final_url, headers_json, error_json,
-             provider, cost, gate, proxy_id, detail)
+             provider, cost, gate, proxy_id, detail, signed_by)
   JOIN messor.lanes l ON l.host_id = g.host_id
 """
 
@@ -179,6 +180,7 @@ async def log_fetches(
         sparse([f.gate for f in fetches]),
         sparse([f.proxy_id for f in fetches]),
         sparse([_encode(f.detail).decode() if f.detail else None for f in fetches]),
+        sparse([f.signed_by for f in fetches]),
     )
 
 

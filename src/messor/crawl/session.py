@@ -35,7 +35,9 @@ from messor.crawl.tally import count_committed
 from messor.crawl.visit import Visit, Visitor
 from messor.errors import UnavailableError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.identity import keys as identity_keys
 from messor.fetch.proxies.pool import ProxyPool
+from messor.fetch.proxies.seal import seal_for
 from messor.fetch.router import Router
 from messor.fetch.terms import TermsFetcher
 from messor.frontier import runs, tasks
@@ -132,6 +134,7 @@ class WorkerSession:
         self._blamed = BlamedDomains(self._markers_folder)
         self._pool = pool
         self._guard = fetcher.guard
+        self._signer = fetcher.signer
         terms, agent = TermsFetcher(fetcher, pool), settings.agent_token
         link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
         self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)
@@ -167,6 +170,7 @@ class WorkerSession:
             asyncio.create_task(self._reap_loop()),
             asyncio.create_task(self._upkeep_loop()),
             asyncio.create_task(self._proxy_loop()),
+            asyncio.create_task(self._identity_loop()),
             asyncio.create_task(self._watch_space()),
         ]
         stopping = asyncio.create_task(self._wait_for_stop())
@@ -374,6 +378,15 @@ class WorkerSession:
                 if not self._lease.is_halted:  # probing sends requests
                     await self._pool.tend()
             await asyncio.sleep(PROXY_SECONDS)
+
+    async def _identity_loop(self) -> None:
+        """Look for another identity key: rotation needs no restart."""
+        seal = seal_for(self._settings)
+        while True:
+            await asyncio.sleep(identity_keys.RELOAD_SECONDS)
+            if self._signer is not None:
+                with contextlib.suppress(*LOST_CONNECTION, *TRY_AGAIN):
+                    await identity_keys.refresh(self._signer, self._database, seal)
 
     async def _flush_loop(self) -> None:
         """Flush when the batch is full, urgent or old; renew the lease in any case."""

@@ -174,7 +174,6 @@ class Visitor:
 
     async def visit(self, visit: Visit) -> None:
         """Take each due task of the lane through decide, pace, fetch, read, schedule, keep."""
-        lane = visit.lane
         for task in visit.due():
             if self._end_reason is not None:
                 visit.end(self._end_reason)
@@ -191,7 +190,7 @@ class Visitor:
             permit = await self._pace(visit)
             if permit is None:
                 break
-            fetched = await self._begin(lane, task, permit)
+            fetched = await self._begin(visit, task, permit)
             visit.pages += 1
             if task.kind == "robots":
                 fetched = await self._read_robots(visit, task, decision, fetched)
@@ -300,14 +299,31 @@ class Visitor:
             visit.end("disk_full")
         return None if visit.ended else permit
 
-    async def _begin(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
+    async def _begin(self, visit: Visit, task: Task, permit: Permit) -> Fetched:
         """The first attempt: by HTTP, or by the provider remembered before a pause."""
+        lane = visit.lane
         if task.next_provider is not None and task.kind == "page":
             refused = task.outcome == Outcome.BLOCKED
             provider = self._router.resumed(lane.policy, task.next_provider, refused=refused)
             if provider is not None:
                 return await self._ask(provider, task, permit)
-        return await self._fetch(lane, task, permit)
+        fetched = await self._fetch(lane, task, permit)
+        return await self._answer(visit, task, fetched) if fetched.is_challenged else fetched
+
+    async def _answer(self, visit: Visit, task: Task, challenge: Fetched) -> Fetched:
+        """Repeat a request that the site wants signed in its way, within pace; else next time."""
+        pause = silence_after(visit.lane, challenge)
+        if pause > visit.remaining:
+            return challenge
+        await self._silence(visit.lane, challenge, pause)
+        permit = await self._pace(visit)
+        if permit is None:
+            return challenge
+        visit.pages += 1
+        fetched = await self._fetch(visit.lane, task, permit)
+        challenge.let_go()
+        fetched.earlier = challenge
+        return fetched
 
     async def _read(self, visit: Visit, task: Task, fetched: Fetched) -> Attempts:
         """Read a response; while it fails a gate and another provider may do better, try that one.

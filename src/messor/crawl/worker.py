@@ -17,6 +17,8 @@ from messor.core.metrics import Metrics
 from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
+from messor.fetch.identity import keys as identity_keys
+from messor.fetch.identity.signer import make_signer
 from messor.fetch.providers import make_router
 from messor.fetch.proxies.limiter import ProxyLimiter
 from messor.fetch.proxies.pool import ProxyPool
@@ -77,7 +79,8 @@ class Worker:
         gc.freeze()
         gc.set_threshold(50_000, 50, 50)
         keep_freed_memory()
-        fetcher = HttpFetcher(self._settings, __version__)
+        signer = make_signer(self._settings)
+        fetcher = HttpFetcher(self._settings, __version__, signer)
         router = make_router(self._settings, self._database, fetcher)
         prober = Prober(
             fetcher.guard,
@@ -117,6 +120,9 @@ class Worker:
         try:
             await seal_abandoned(self._archive, self._database)
             await let_go(settings, self._database)
+            if fetcher.signer is not None:
+                await identity_keys.ensure(self._database, seal_for(settings))
+                await identity_keys.refresh(fetcher.signer, self._database, seal_for(settings))
             return self._new_session(lease, fetcher, router, pool)
         except (OSError, UnavailableError):  # no archive; retried soon under a new lease
             async with self._database.transaction() as connection:

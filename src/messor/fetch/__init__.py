@@ -2,7 +2,8 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "browser", "browser.limits", "guard", "providers", "proxies.costs", "proxies.placement", "proxies.probe",
+    "browser", "browser.limits", "guard", "identity.keys",
+    "identity.publication", "providers", "proxies.costs", "proxies.placement", "proxies.probe",
     "proxies.proxy", "proxies.registry", "proxies.seal", "proxies.target", "queries",
     "services.health", "services.holds", "services.identity_provider", "signing_keys",
 )  # fmt: skip

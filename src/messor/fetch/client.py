@@ -29,6 +29,7 @@ from yarl import URL
 
 from messor.fetch.connector import PermitConnector
 from messor.fetch.content_decoding import BodyTooLargeError
+from messor.fetch.identity.signer import Fields, RequestSigner
 from messor.politeness.pace import PERMIT, Permit
 from messor.web.urls import Url
 
@@ -64,9 +65,11 @@ class Client:
         *,
         seconds: float,
         connect_seconds: float,
+        signer: RequestSigner | None = None,
     ) -> None:
         self.connector = connector
         self._headers = headers
+        self._signer = signer
         self._seconds = seconds  # for the whole exchange
         self._timeout = ClientTimeout(seconds, connect=seconds, sock_connect=connect_seconds)
         self._peers: dict[tuple[str, str, bool], _Peer] = {}
@@ -83,15 +86,19 @@ class Client:
         cap: int,
         cut: bool = False,
         verify: bool = True,
+        price: Fields = (),
     ) -> HttpReply:
         """Send one request and read its response; a body over `cap` is refused, or cut a little
-        past it.
+        past it. `price` is what is offered for the page; a signature covers it.
         """
         peer = self._peer(url, verify=verify)
-        request = b"GET %b%b%b\r\n" % (url.target.encode("ascii"), peer.head, _lines(conditions))
+        fields = _lines((*conditions, *price))
         deadline = asyncio.get_running_loop().time() + self._seconds
         connection = await self._connect(peer, permit)
         try:
+            request = b"GET %b%b%b%b\r\n" % (
+                url.target.encode("ascii"), peer.head, fields, self._signed(url, permit, price)
+            )  # fmt: skip
             reply = await _exchange(connection, request, permit, deadline, cap=cap, cut=cut)
         except BaseException:
             connection.close()
@@ -99,6 +106,14 @@ class Client:
         # A connection that was not read to the end, or that the site will not reuse, is closed.
         connection.release()
         return reply
+
+    def _signed(self, url: Url, permit: Permit, price: Fields) -> bytes:
+        """The lines that sign a request, made once it is certain to be written now."""
+        made = self._signer.sign(url, self._headers, price) if self._signer else None
+        if made is None:
+            return b""
+        permit.signed_by = made.key
+        return made.lines
 
     async def _connect(self, peer: _Peer, permit: Permit) -> Connection:
         token = PERMIT.set(permit)

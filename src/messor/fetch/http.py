@@ -20,6 +20,7 @@ from messor.fetch.content_decoding import (
 )
 from messor.fetch.failures import of_error
 from messor.fetch.guard import AddressGuard
+from messor.fetch.identity.signer import Fields, RequestSigner
 from messor.fetch.outcome import Fetched, failed
 from messor.fetch.proxies.proxy import Proxy
 from messor.fetch.proxies.tunnel import ProxyClients
@@ -38,8 +39,11 @@ def user_agent(settings: Settings, version: str) -> str:
 class HttpFetcher:
     """Fetches over HTTP; every request needs a permit."""
 
-    def __init__(self, settings: Settings, version: str) -> None:
+    def __init__(
+        self, settings: Settings, version: str, signer: RequestSigner | None = None
+    ) -> None:
         self._settings = settings
+        self.signer = signer
         self.guard = AddressGuard(settings.allowed_networks)
         self._connector = make_connector(self.guard, ca_file=settings.ca_file)
         self._agent = user_agent(settings, version)
@@ -60,6 +64,7 @@ class HttpFetcher:
             headers,
             seconds=settings.total_timeout,
             connect_seconds=settings.connect_timeout,
+            signer=self.signer,
         )
 
     async def close(self) -> None:
@@ -85,6 +90,7 @@ class HttpFetcher:
         wire_tag: int | None = None,
         via: Proxy | None = None,
         verify: bool = True,
+        price: Fields = (),
     ) -> Fetched:
         """Send one request and read its response; never raises for faults of a site or proxy.
 
@@ -111,8 +117,11 @@ class HttpFetcher:
                 cap=cut_at or self._settings.max_body_bytes,
                 cut=cut_at is not None,
                 verify=verify,
+                price=price,
             )
             fetched = self._unpack(reply, cut_at, wire_tag)
+            if self.signer is not None:
+                fetched.is_challenged = self.signer.challenged(url, reply.status, reply.headers)
         except TimeoutError:
             fetched = Fetched(failed("timeout", "no complete response in time"))
         except BodyTooLargeError as error:

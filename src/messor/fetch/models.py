@@ -73,6 +73,21 @@ class HttpFetchTable(Keyless):
     delay_ms: Mapped[int | None]  # the pause that was due before this request
     proxy_id: Mapped[int | None]
     detail: Mapped[json | None]  # friction signals, what a render asked for
+    signed_by: Mapped[int | None]  # the identity key; NULL: not signed
+
+
+class IdentityKeyTable(Base):
+    """A key that signs requests; its private half is sealed, and deleted once it signs no more."""
+
+    __tablename__ = "identity_keys"
+
+    id: Mapped[int_key]
+    thumbprint: Mapped[ctext] = column(unique=True)
+    public_key: Mapped[bytes] = column(check="length(public_key) = 32")
+    sealed_key: Mapped[bytes | None]
+    created_at: Mapped[utc_now]
+    use_from: Mapped[utc]
+    published_until: Mapped[utc | None]
 
 
 class FetchMinuteTable(Base):

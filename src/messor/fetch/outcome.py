@@ -219,6 +219,9 @@ class Fetched:
     gate: str | None = None  # the failed quality gate
     proxy_id: int | None = None
     detail: dict[str, Any] | None = None  # friction signals, requests of a render
+    signed_by: int | None = None  # the identity key; None: the request was not signed
+    is_challenged: bool = False  # another signature, which we can make, may be accepted
+    earlier: Fetched | None = None  # the response that this request answers: a challenge, a price
 
     @property
     def outcome(self) -> Outcome:
@@ -244,6 +247,11 @@ class Fetched:
     def content_type(self) -> str | None:
         return self.headers.get("Content-Type")
 
+    @property
+    def all_earlier(self) -> list[Fetched]:
+        """The responses that led to this request, oldest first."""
+        return [] if self.earlier is None else [*self.earlier.all_earlier, self.earlier]
+
     def classify(self) -> Fetched:
         """Set the result of a response with status, headers and body."""
         assert self.status is not None
@@ -255,6 +263,7 @@ class Fetched:
         self.sent_at = permit.used_at
         self.began_at = permit.used_at or started
         self.gap, self.delay = permit.gap, permit.delay
+        self.signed_by = permit.signed_by
         self.duration = clock.now() - self.began_at
 
     def let_go(self) -> None:

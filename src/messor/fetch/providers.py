@@ -23,7 +23,9 @@ def make_router(settings: Settings, database: Database, fetcher: HttpFetcher) ->
     check = TargetCheck(fetcher.guard)
     agent = user_agent(settings, __version__)
     if settings.browser == "auto":
-        others.append(BrowserProvider(settings, browser_limits(settings), __version__))
+        others.append(
+            BrowserProvider(settings, browser_limits(settings), __version__, fetcher.signer)
+        )
     if settings.crawl4ai_url is not None:
         others.append(Crawl4AI(_crawl4ai(settings, settings.crawl4ai_url, agent), database, check))
     if settings.firecrawl_url is not None or settings.firecrawl_key is not None:

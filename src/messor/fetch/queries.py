@@ -35,7 +35,7 @@ LAST_ID = 2**63 - 1
 
 _COLUMNS = """f.id, f.fetched_at, f.page_id, p.url, f.outcome, f.status_code, f.size,
   f.duration_ms, f.waited_ms, f.delay_ms, f.fetch_provider, f.provider_cost, f.quality_gate_failed,
-  f.rule, f.policy_version, f.robots_id, f.final_url, f.proxy_id,
+  f.rule, f.policy_version, f.robots_id, f.final_url, f.proxy_id, f.signed_by,
   f.error_json::text AS error, f.detail::text AS detail"""
 
 _HOSTS = """(SELECT h.id FROM messor.domains d JOIN messor.hosts h ON h.domain_id = d.id
@@ -109,6 +109,7 @@ class LoggedFetch:
     robots_id: int | None
     final_url: str | None
     proxy_id: int | None
+    signed_by: int | None  # the identity key; None: not signed
     error: dict[str, Any] | None
     detail: dict[str, Any] | None
 

@@ -128,6 +128,7 @@ _GROUPS: Mapping[str, _Group] = {
     "flag": _Group({"decided": "a person decided whether a page is relevant"}),
     "friction": _Group({"detected": "a host showed that it may not welcome us"}, ("detected",)),
     "host": _Group({"http_only": "a host answers over http only"}),
+    "identity": _Group({"key_added": "a key that signs requests was made"}, audience="admins"),
     "ingestion": _Group(
         {
             "completed": "an ingestion has ended, in full or in part",

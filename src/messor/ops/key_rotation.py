@@ -16,6 +16,7 @@ from typing import Any
 from messor.access import second_factor
 from messor.errors import ConflictError
 from messor.fetch import signing_keys
+from messor.fetch.identity import keys as identity_keys
 from messor.fetch.proxies.key_file import new_key
 from messor.fetch.proxies.registry import endpoint_of
 from messor.fetch.proxies.seal import Seal
@@ -58,6 +59,13 @@ SEALED = (
         "member_id",
         "uuid",
         "member_id",
+    ),
+    Sealed(
+        "identity_keys",
+        "sealed_key",
+        lambda row: identity_keys.owner_of(row["thumbprint"]),
+        "thumbprint",
+        "integer",
     ),
     Sealed(
         "signing_keys", "sealed_key", lambda row: signing_keys.owner_of(row["id"]), "id", "text"

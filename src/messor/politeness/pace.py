@@ -27,7 +27,7 @@ ABOUT: ContextVar[object] = ContextVar("about", default=None)
 class Permit:
     """The right to send one request on one lane; used once, on a ready connection."""
 
-    __slots__ = ("_pace", "about", "delay", "gap", "used_at", "written_at")
+    __slots__ = ("_pace", "about", "delay", "gap", "signed_by", "used_at", "written_at")
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
@@ -36,6 +36,7 @@ class Permit:
         self.gap = 0.0  # seconds since the lane's previous request
         self.delay = pace.delay  # the delay that applied
         self.about = ABOUT.get()
+        self.signed_by: int | None = None  # the identity key that signed the request
 
     def use(self) -> None:
         """Check the lease at the last moment; the caller writes the request right after."""

@@ -15,6 +15,7 @@ from messor.fetch.browser.pinning_proxy import PinningProxy
 from messor.fetch.browser.traffic import Traffic
 from messor.fetch.guard import AddressGuard
 from messor.fetch.http import user_agent
+from messor.fetch.identity.signer import RequestSigner
 from messor.fetch.outcome import Fetched, failed
 from messor.fetch.provider import PROVIDER_FAULT
 from messor.politeness.pace import Permit
@@ -34,7 +35,14 @@ class BrowserProvider:
     is_remote = False  # its only way out is a proxy in this process
     paid = False
 
-    def __init__(self, settings: Settings, limits: BrowserLimits, version: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        limits: BrowserLimits,
+        version: str,
+        signer: RequestSigner | None = None,
+    ) -> None:
+        self._signer = signer
         self._limits = limits
         self._agent = user_agent(settings, version)
         self._max_bytes = settings.max_decoded_bytes
@@ -72,7 +80,7 @@ class BrowserProvider:
         await self._proxy.close()
 
     async def _fetch(self, url: Url, permit: Permit) -> Fetched:
-        traffic = Traffic(url, permit, self._limits)
+        traffic = Traffic(url, permit, self._limits, self._signer)
         try:
             pool = await self._start()
             with self._proxy.admitting(traffic) as credential:

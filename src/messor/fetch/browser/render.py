@@ -28,6 +28,7 @@ UNWANTED = frozenset(
     {"image", "media", "font", "texttrack", "manifest", "ping", "beacon", "cspreport"}
 )
 _ANSWERS = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
+_REQUESTS = {"urlPattern": "*", "requestStage": "Request"}
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _TLS_ERROR = re.compile(r"ERR_(CERT|SSL|BAD_SSL)_")
 
@@ -99,16 +100,30 @@ class Render:
         self._cdp.on(
             "Fetch.requestPaused", lambda event: self._run_in_background(self._judge, event)
         )
-        await self._cdp.send("Fetch.enable", {"patterns": [_ANSWERS]})
+        patterns = [_REQUESTS, _ANSWERS] if self._traffic.is_signing else [_ANSWERS]
+        await self._cdp.send("Fetch.enable", {"patterns": patterns})
 
     async def _judge(self, event: dict[str, Any]) -> None:
-        """Release or block a paused response."""
+        """Sign a paused request; release or block a paused response."""
         paused = {"requestId": event["requestId"]}
+        is_answer = "responseStatusCode" in event or "responseErrorReason" in event
+        if self._traffic.is_signing and not is_answer:
+            await self._cdp.send("Fetch.continueRequest", paused | self._signed(event["request"]))
+            return
         is_page = event["frameId"] == self._main_frame and "responseStatusCode" in event
         if not is_page or await self._may_render(event):
             await self._cdp.send("Fetch.continueRequest", paused)
         else:
             await self._cdp.send("Fetch.failRequest", {**paused, "errorReason": "Aborted"})
+
+    def _signed(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A request's fields with a signature; each hop of a redirect passes here by itself."""
+        url = parse(request["url"])
+        signature = self._traffic.sign(url) if url is not None else ()
+        if not signature:
+            return {}
+        fields = [*request["headers"].items(), *signature]
+        return {"headers": [{"name": name, "value": value} for name, value in fields]}
 
     async def _may_render(self, event: dict[str, Any]) -> bool:
         """Whether the page's response is a document to render."""

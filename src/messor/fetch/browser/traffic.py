@@ -14,6 +14,7 @@ from typing import Any
 from messor.errors import LeaseLostError
 from messor.fetch.browser.limits import BrowserLimits
 from messor.fetch.guard import WEB_PORTS
+from messor.fetch.identity.signer import Fields, RequestSigner
 from messor.fetch.outcome import Fetched, failed
 from messor.politeness.pace import Permit
 from messor.web.urls import Url
@@ -36,8 +37,16 @@ class HostCount:
 class Traffic:
     """Traffic account of one render, open until the render ends."""
 
-    def __init__(self, url: Url, permit: Permit, limits: BrowserLimits) -> None:
+    def __init__(
+        self,
+        url: Url,
+        permit: Permit,
+        limits: BrowserLimits,
+        signer: RequestSigner | None = None,
+    ) -> None:
         self.lane = place_of(url)
+        self._origin = url.origin
+        self._signer = signer if signer is not None and signer.is_on else None
         self.failure: Fetched | None = None  # why the page itself could not be fetched
         self.lost: LeaseLostError | None = None
         self.limit: str | None = None  # the first limit that was reached
@@ -57,6 +66,22 @@ class Traffic:
     @property
     def has_refused(self) -> bool:
         return bool(self._refusals)
+
+    @property
+    def is_signing(self) -> bool:
+        return self._signer is not None
+
+    def sign(self, url: Url) -> Fields:
+        """The fields that sign a request of the render; none for another origin.
+
+        There, fields of ours would turn a plain request into one that needs the other server's
+        consent first (CORS), which breaks pages.
+        """
+        made = self._signer.sign(url) if self._signer and url.origin == self._origin else None
+        if made is None:
+            return ()
+        self._permit.signed_by = made.key
+        return made.fields
 
     def may_ask(self, place: str) -> bool:
         """Count a request of the page, other than the one for the page itself."""

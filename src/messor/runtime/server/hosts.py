@@ -107,8 +107,9 @@ class HostCheck:
 
 
 def _configured(settings: Settings) -> Iterable[str]:
-    if settings.public_url and (name := urlsplit(settings.public_url).hostname):
-        yield name.lower()
+    for url in (settings.public_url, settings.identity_url):
+        if url and (name := urlsplit(url).hostname):
+            yield name.lower()
     if not _is_anything(settings.listen_host):
         yield settings.listen_host.lower()
 

@@ -1265,6 +1265,7 @@ class LoggedFetch(Struct, frozen=True, kw_only=True):
     robots_id: int | None
     final_url: str | None
     proxy_id: int | None
+    signed_by: int | None
     error: dict[str, Any] | None
     detail: dict[str, Any] | None
 

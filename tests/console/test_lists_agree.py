@@ -38,6 +38,8 @@ class Place(NamedTuple):
 
 
 PLACES = {
+    "entities": Place("/entities", "entities list", "/entities"),
+    "proposals": Place("/entities/proposals", "entities proposals", "/entities/proposals"),
     "candidates": Place("/candidates", "scout candidates", "/candidates"),
     "discovery sessions": Place("/discovery-sessions", "scout sessions", "/discovery"),
     "keywords": Place("/keywords", "keywords list", "/keywords"),
@@ -78,7 +80,9 @@ PLACES = {
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
     "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
-    "changes": Place("/changes", "changes", "/changes", more=("wait", "use"), most=MAX_BATCH),
+    "changes": Place(
+        "/changes", "changes", "/changes", more=("wait", "whole", "use"), most=MAX_BATCH
+    ),
     "permissions": Place("/permissions", "rights permissions", "/rights/permissions"),
     "held items": Place("/rights/held", "rights held", "/rights/held"),
     "watches": Place("/watches", "watches list", "/watches"),

@@ -110,6 +110,12 @@ _GROUPS: Mapping[str, _Group] = {
     "analytics": _Group(
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
+    "entity": _Group(
+        {
+            "merged": "a person said that two statements are of one entity",
+            "split": "a person said that statements are of different entities",
+        }
+    ),
     "export": _Group(
         {
             "started": "somebody asked for an export",

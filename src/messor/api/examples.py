@@ -69,6 +69,8 @@ BODIES: Mapping[str, Any] = {
         "context": "Kettles for our price comparison",
         "max_crawl_depth": 3,
     },
+    "act_on_tasks": {"act": "retry", "domain": "example.org"},
+    "add_retention_rule": {"name": "old-pages", "days": 730, "domain": "example.org"},
     "configure_domain": {"delay": 2, "max_crawl_depth": 4},
     "add_proxy": {"url": "socks5://user@proxy.example:1080", "password": "…"},
     "check_given_robots": {

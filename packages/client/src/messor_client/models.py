@@ -106,6 +106,19 @@ class BadLine(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Basis(Struct, frozen=True, kw_only=True):
+    """Why two statements are of one thing: what they share, or a person."""
+
+    first: int
+    second: int
+    score: float
+    basis: str
+    verdict: str | None
+    decided_by: str | None
+    decided_at: datetime | None
+    reason: str | None
+
+
 class BatchTakenOut(Struct, frozen=True, kw_only=True):
     """The result of a batch, with the first hundred rejected lines."""
 
@@ -532,6 +545,54 @@ class EndedOut(Struct, frozen=True, kw_only=True):
     sessions: int
 
 
+class Entity(Struct, frozen=True, kw_only=True):
+    """One thing, merged over what its sites state."""
+
+    id: int
+    kind: str
+    title: str
+    data: dict[str, Any]
+    domains: int
+    statements: int
+    records: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class EntityProposal(Struct, frozen=True, kw_only=True):
+    """Two statements that may be about one thing; a person decides."""
+
+    id: int
+    kind: str
+    score: float
+    basis: str
+    first_entity: int
+    second_entity: int
+    first_title: str
+    second_title: str
+    first_domain: str
+    second_domain: str
+    first_record: int
+    second_record: int
+
+
+class EntityStatement(Struct, frozen=True, kw_only=True):
+    """What one domain states, by its best record."""
+
+    id: int
+    domain: str
+    records: int
+    record_id: int
+    kind: str
+    title: str
+    confidence: float
+    data: dict[str, Any]
+    last_seen: datetime
+    url: str
+    page_id: int
+    product_id: int | None
+
+
 class Erased(Struct, frozen=True, kw_only=True):
     """The result of an erasure."""
 
@@ -673,6 +734,23 @@ class FragmentOut(Struct, frozen=True, kw_only=True):
 
     text: str
     marks: list[list[Any]]
+
+
+class FullEntity(Struct, frozen=True, kw_only=True):
+    """An entity with its fields, statements, and why they are one."""
+
+    id: int
+    kind: str
+    title: str
+    data: dict[str, Any]
+    domains: int
+    statements: int
+    records: int
+    created_at: datetime
+    updated_at: datetime
+    fields: list[MergedField]
+    members: list[EntityStatement]
+    bases: list[Basis]
 
 
 class FullProduct(Struct, frozen=True, kw_only=True):
@@ -1319,6 +1397,20 @@ class MembersOut(Struct, frozen=True, kw_only=True):
     items: list[Member]
 
 
+class MergedField(Struct, frozen=True, kw_only=True):
+    """A field's value, the record it comes from, how many domains state the same, and what others
+    state.
+    """
+
+    name: str
+    value: Any
+    record_id: int
+    confidence: float
+    domains: int
+    is_corrected: bool
+    others: list[OtherValue]
+
+
 class ModelCall(Struct, frozen=True, kw_only=True):
     """A question to a model and its result."""
 
@@ -1408,6 +1500,14 @@ class Organisation(Struct, frozen=True, kw_only=True):
 class OrganisationPutOut(Struct, frozen=True, kw_only=True):
     id: str
     outcome: str
+
+
+class OtherValue(Struct, frozen=True, kw_only=True):
+    """What another site states of a field."""
+
+    value: Any
+    record_id: int
+    domain: str
 
 
 class PageChunks(Struct, frozen=True, kw_only=True):

@@ -1385,6 +1385,117 @@ class Operations:
             )
         )
 
+    def list_entities(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        q: str | None = None,
+        domain: str | None = None,
+        min_domains: int | None = None,
+        sort: Literal["-updated_at", "domains", "-domains", "title"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.Entity]:
+        """List entities; a page may be short although more follow."""
+        return self._list(
+            models.Entity,
+            Call(
+                method="GET",
+                path="/api/v1/entities",
+                answer=Page[models.Entity],
+                query={
+                    "kind": kind,
+                    "q": q,
+                    "domain": domain,
+                    "min_domains": min_domains,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_proposals(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        min_score: float | None = None,
+        sort: Literal["-score"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.EntityProposal]:
+        """List pairs that may be one entity, surest first."""
+        return self._list(
+            models.EntityProposal,
+            Call(
+                method="GET",
+                path="/api/v1/entities/proposals",
+                answer=Page[models.EntityProposal],
+                query={
+                    "kind": kind,
+                    "min_score": min_score,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def decide_proposal(
+        self,
+        proposal_id: int,
+        verdict: Literal["same", "different"],
+        *,
+        reason: str | None | UnsetType = UNSET,
+    ) -> models.FullEntity:
+        """Decide a proposal. The decision holds when the pages are read again; similar matches learn from
+        it.
+        """
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/proposals/{quote(str(proposal_id), safe='')}",
+                answer=models.FullEntity,
+                body={"verdict": verdict, "reason": reason},
+            )
+        )
+
+    def show_entity(self, entity_id: int) -> models.FullEntity:
+        """One entity: its fields, what each site states, and why they are one."""
+        return self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}",
+                answer=models.FullEntity,
+            )
+        )
+
+    def merge_entities(
+        self, entity_id: int, with_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Make two entities one; the other's id leads to it from then on."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/merge",
+                answer=models.FullEntity,
+                body={"with_id": with_id, "reason": reason},
+            )
+        )
+
+    def split_entity(
+        self, entity_id: int, statement_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Take a statement out of an entity; returns the entity that it is now."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/split",
+                answer=models.FullEntity,
+                body={"statement_id": statement_id, "reason": reason},
+            )
+        )
+
     def list_events(
         self,
         *,
@@ -4950,6 +5061,117 @@ class AsyncOperations:
                 path=f"/api/v1/analytics/{quote(str(question), safe='')}",
                 answer=models.AnalyticsAnswerOut,
                 query={"days": days, "domain": domain, "category": category},
+            )
+        )
+
+    def list_entities(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        q: str | None = None,
+        domain: str | None = None,
+        min_domains: int | None = None,
+        sort: Literal["-updated_at", "domains", "-domains", "title"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.Entity]:
+        """List entities; a page may be short although more follow."""
+        return self._list(
+            models.Entity,
+            Call(
+                method="GET",
+                path="/api/v1/entities",
+                answer=Page[models.Entity],
+                query={
+                    "kind": kind,
+                    "q": q,
+                    "domain": domain,
+                    "min_domains": min_domains,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_proposals(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        min_score: float | None = None,
+        sort: Literal["-score"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.EntityProposal]:
+        """List pairs that may be one entity, surest first."""
+        return self._list(
+            models.EntityProposal,
+            Call(
+                method="GET",
+                path="/api/v1/entities/proposals",
+                answer=Page[models.EntityProposal],
+                query={
+                    "kind": kind,
+                    "min_score": min_score,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    async def decide_proposal(
+        self,
+        proposal_id: int,
+        verdict: Literal["same", "different"],
+        *,
+        reason: str | None | UnsetType = UNSET,
+    ) -> models.FullEntity:
+        """Decide a proposal. The decision holds when the pages are read again; similar matches learn from
+        it.
+        """
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/proposals/{quote(str(proposal_id), safe='')}",
+                answer=models.FullEntity,
+                body={"verdict": verdict, "reason": reason},
+            )
+        )
+
+    async def show_entity(self, entity_id: int) -> models.FullEntity:
+        """One entity: its fields, what each site states, and why they are one."""
+        return await self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}",
+                answer=models.FullEntity,
+            )
+        )
+
+    async def merge_entities(
+        self, entity_id: int, with_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Make two entities one; the other's id leads to it from then on."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/merge",
+                answer=models.FullEntity,
+                body={"with_id": with_id, "reason": reason},
+            )
+        )
+
+    async def split_entity(
+        self, entity_id: int, statement_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Take a statement out of an entity; returns the entity that it is now."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/split",
+                answer=models.FullEntity,
+                body={"statement_id": statement_id, "reason": reason},
             )
         )
 

@@ -9,11 +9,9 @@ from operator import attrgetter
 from typing import Any
 
 import asyncpg
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from schemathesis.checks import not_a_server_error
 from schemathesis.generation.hypothesis.builder import (
     HypothesisTestConfig,
@@ -53,9 +51,6 @@ OPERATIONS = [
     if path not in STREAMS
     for method in operations
 ]
-# What their examples name has to be set up first.
-OF_SETTINGS = {"set_domain_vertical", "add_standing_export"}
-FORMATS = Draft202012Validator.FORMAT_CHECKER
 LABEL = attrgetter("label")
 
 
@@ -88,51 +83,6 @@ def test_it_is_openapi_3_1_and_complete() -> None:
                 assert "204" in answers or all(one.get("schema") for one in shown.values())
             assert operation["summary"]
             assert operation.get("description"), (method, path)
-
-
-def examples_of(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Name, schema and example of everything in an operation that has one."""
-    for parameter in operation.get("parameters", []):
-        yield parameter["name"], parameter["schema"], parameter["example"]
-    for media in operation.get("requestBody", {}).get("content", {}).values():
-        yield "body", media["schema"], media["example"]
-    for status, answer in operation["responses"].items():
-        for kind, media in answer.get("content", {}).items():
-            if status.startswith("2") and "json" in kind:
-                yield status, media["schema"], media["example"]
-
-
-def test_every_operation_has_examples_that_fit_their_schemas() -> None:
-    for operations in DOCUMENT["paths"].values():
-        for operation in operations.values():
-            for name, schema, example in examples_of(operation):
-                whole = {**schema, "components": DOCUMENT["components"]}
-                checker = Draft202012Validator(whole, format_checker=FORMATS)
-                faults = [each.message for each in checker.iter_errors(example)]
-                assert faults == [], (operation["operationId"], name)
-
-
-def test_examples_of_bodies_are_accepted(served: Served) -> None:
-    """They may be refused for what they say, never for their form."""
-    token = served.session(Role.ADMIN)
-    headers = {"X-CSRF-Token": csrf_token(token)}
-    with httpx.Client(base_url=served.url, headers=headers, cookies={SESSION_COOKIE: token}) as one:
-        for path, operations in DOCUMENT["paths"].items():
-            for method, operation in operations.items():
-                body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-                if (
-                    body is None or operation["operationId"] == "ingest_site"
-                ):  # it waits for a worker
-                    continue
-                place = path
-                for parameter in operation["parameters"]:
-                    if parameter["in"] == "path":
-                        place = place.replace(f"{{{parameter['name']}}}", str(parameter["example"]))
-                answer = one.request(method, place, json=body["example"])
-                assert answer.status_code < 500, (place, answer.text)
-                code = answer.json().get("code")
-                assert code != "usage" or operation["operationId"] in OF_SETTINGS, answer.text
-                assert code != "invalid", (place, answer.text)
 
 
 # What is sent is thought of when the test runs: Schemathesis' own decorator does it for all routes

@@ -462,6 +462,9 @@ class Domain(Struct, frozen=True, kw_only=True):
     risk: float | None
     vertical: str | None
     priority: int
+    crawl_hours: str | None
+    time_zone: str
+    megabytes_per_day: int | None
 
 
 class DomainFact(Struct, frozen=True, kw_only=True):
@@ -841,6 +844,14 @@ class Held(Struct, frozen=True, kw_only=True):
     text: str | None
     items: int
     example: str | None
+
+
+class HeldPlace(Struct, frozen=True, kw_only=True):
+    """A table with rows that name a person."""
+
+    table: str
+    rows: int
+    is_cut: bool
 
 
 class HitOut(Struct, frozen=True, kw_only=True):
@@ -1249,6 +1260,16 @@ class LiftedOut(Struct, frozen=True, kw_only=True):
     version: str | None
 
 
+class LimitsOut(Struct, frozen=True, kw_only=True):
+    crawl_hours: str | None
+    time_zone: str
+    megabytes_per_day: int | None
+    set_by: str
+    set_at: datetime
+    closed_until: datetime | None
+    bytes_today: int
+
+
 class LinkOut(Struct, frozen=True, kw_only=True):
     """A one-time login link, returned only once."""
 
@@ -1612,6 +1633,22 @@ class Permission(Struct, frozen=True, kw_only=True):
     revoked_by: str | None
     revoked_at: datetime | None
     is_in_force: bool
+
+
+class PersonErased(Struct, frozen=True, kw_only=True):
+    """The result of an erasure: what still names the person is listed to be looked at."""
+
+    pages_erased: int
+    members_erased: int
+    left: list[HeldPlace]
+    pages_left: list[str]
+
+
+class PersonOut(Struct, frozen=True, kw_only=True):
+    """Where a person is named."""
+
+    places: list[HeldPlace]
+    pages: list[str]
 
 
 class PinOut(Struct, frozen=True, kw_only=True):
@@ -2187,6 +2224,7 @@ class TokenOut(Struct, frozen=True, kw_only=True):
 class TrafficOut(Struct, frozen=True, kw_only=True):
     halted: bool
     halt: HaltOut | None
+    limits: LimitsOut | None
 
 
 class TrialOut(Struct, frozen=True, kw_only=True):

@@ -178,12 +178,15 @@ class Operations:
         proxies: Literal["none", "pool"] | None | UnsetType = UNSET,
         verify_tls: bool | None | UnsetType = UNSET,
         priority: int | None | UnsetType = UNSET,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
         if_match: str | None = None,
     ) -> models.Domain:
         """Change the crawl settings of a domain; only the given fields change.
 
-        A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages
-        due earlier.
+        A null `delay`, `every_hours`, `crawl_hours` or `megabytes_per_day` restores the default. A
+        shorter frequency makes scheduled pages due earlier.
         """
         return self._send(
             Call(
@@ -205,6 +208,9 @@ class Operations:
                     "proxies": proxies,
                     "verify_tls": verify_tls,
                     "priority": priority,
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
                 },
                 headers={} if if_match is None else {"If-Match": if_match},
             )
@@ -1534,6 +1540,35 @@ class Operations:
             ),
         )
 
+    def make_bundle(
+        self,
+        kind: Literal["record", "page"],
+        number: int,
+        *,
+        use: list[
+            Literal[
+                "search",
+                "ai-input",
+                "ai-train",
+                "tdm",
+                "archive",
+                "price-monitoring",
+                "market-research",
+                "directory",
+            ]
+        ]
+        | None = None,
+    ) -> bytes:
+        """Make a signed bundle of a record or page: bytes, quotes, decisions, rights, politeness, seals."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/evidence/{quote(str(kind), safe='')}/{quote(str(number), safe='')}",
+                answer=bytes,
+                query={"use": use},
+            )
+        )
+
     def list_exports(
         self,
         *,
@@ -2422,7 +2457,7 @@ class Operations:
         )
 
     def show_traffic(self) -> models.TrafficOut:
-        """Get whether traffic is halted, since when, by whom and why."""
+        """Get whether traffic is halted, since when, by whom and why, and the limits on all sites."""
         return self._send(Call(method="GET", path="/api/v1/traffic", answer=models.TrafficOut))
 
     def halt_traffic(self, reason: str) -> models.TrafficOut:
@@ -2440,6 +2475,27 @@ class Operations:
         """Resume traffic."""
         return self._send(
             Call(method="POST", path="/api/v1/traffic/resume", answer=models.TrafficOut)
+        )
+
+    def limit_traffic(
+        self,
+        *,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
+    ) -> models.TrafficOut:
+        """Limit all sites together to hours of the day and megabytes per day; nulls remove the limits."""
+        return self._send(
+            Call(
+                method="PUT",
+                path="/api/v1/traffic/limits",
+                answer=models.TrafficOut,
+                body={
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
+                },
+            )
         )
 
     def list_proxies(self) -> models.ProxiesOut:
@@ -2957,6 +3013,36 @@ class Operations:
                 method="DELETE",
                 path=f"/api/v1/keys/{quote(str(key_id), safe='')}/policy",
                 answer=type(None),
+            )
+        )
+
+    def find_person(self, names: list[str]) -> models.PersonOut:
+        """Find the tables and pages that contain a name or address of a person."""
+        return self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/find",
+                answer=models.PersonOut,
+                body={"names": names},
+            )
+        )
+
+    def export_person(self, names: list[str]) -> bytes:
+        """Hand over everything that is held on a person, without secrets."""
+        return self._send(
+            Call(method="POST", path="/api/v1/persons/export", answer=bytes, body={"names": names})
+        )
+
+    def erase_person_data(
+        self, names: list[str], reason: str, *, with_pages: bool | UnsetType = UNSET
+    ) -> models.PersonErased:
+        """Erase a person's identity and account; what still names them is in `left`."""
+        return self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/erase",
+                answer=models.PersonErased,
+                body={"names": names, "reason": reason, "with_pages": with_pages},
             )
         )
 
@@ -3847,12 +3933,15 @@ class AsyncOperations:
         proxies: Literal["none", "pool"] | None | UnsetType = UNSET,
         verify_tls: bool | None | UnsetType = UNSET,
         priority: int | None | UnsetType = UNSET,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
         if_match: str | None = None,
     ) -> models.Domain:
         """Change the crawl settings of a domain; only the given fields change.
 
-        A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages
-        due earlier.
+        A null `delay`, `every_hours`, `crawl_hours` or `megabytes_per_day` restores the default. A
+        shorter frequency makes scheduled pages due earlier.
         """
         return await self._send(
             Call(
@@ -3874,6 +3963,9 @@ class AsyncOperations:
                     "proxies": proxies,
                     "verify_tls": verify_tls,
                     "priority": priority,
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
                 },
                 headers={} if if_match is None else {"If-Match": if_match},
             )
@@ -5213,6 +5305,35 @@ class AsyncOperations:
             ),
         )
 
+    async def make_bundle(
+        self,
+        kind: Literal["record", "page"],
+        number: int,
+        *,
+        use: list[
+            Literal[
+                "search",
+                "ai-input",
+                "ai-train",
+                "tdm",
+                "archive",
+                "price-monitoring",
+                "market-research",
+                "directory",
+            ]
+        ]
+        | None = None,
+    ) -> bytes:
+        """Make a signed bundle of a record or page: bytes, quotes, decisions, rights, politeness, seals."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/evidence/{quote(str(kind), safe='')}/{quote(str(number), safe='')}",
+                answer=bytes,
+                query={"use": use},
+            )
+        )
+
     def list_exports(
         self,
         *,
@@ -6103,7 +6224,7 @@ class AsyncOperations:
         )
 
     async def show_traffic(self) -> models.TrafficOut:
-        """Get whether traffic is halted, since when, by whom and why."""
+        """Get whether traffic is halted, since when, by whom and why, and the limits on all sites."""
         return await self._send(
             Call(method="GET", path="/api/v1/traffic", answer=models.TrafficOut)
         )
@@ -6123,6 +6244,27 @@ class AsyncOperations:
         """Resume traffic."""
         return await self._send(
             Call(method="POST", path="/api/v1/traffic/resume", answer=models.TrafficOut)
+        )
+
+    async def limit_traffic(
+        self,
+        *,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
+    ) -> models.TrafficOut:
+        """Limit all sites together to hours of the day and megabytes per day; nulls remove the limits."""
+        return await self._send(
+            Call(
+                method="PUT",
+                path="/api/v1/traffic/limits",
+                answer=models.TrafficOut,
+                body={
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
+                },
+            )
         )
 
     async def list_proxies(self) -> models.ProxiesOut:
@@ -6646,6 +6788,36 @@ class AsyncOperations:
                 method="DELETE",
                 path=f"/api/v1/keys/{quote(str(key_id), safe='')}/policy",
                 answer=type(None),
+            )
+        )
+
+    async def find_person(self, names: list[str]) -> models.PersonOut:
+        """Find the tables and pages that contain a name or address of a person."""
+        return await self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/find",
+                answer=models.PersonOut,
+                body={"names": names},
+            )
+        )
+
+    async def export_person(self, names: list[str]) -> bytes:
+        """Hand over everything that is held on a person, without secrets."""
+        return await self._send(
+            Call(method="POST", path="/api/v1/persons/export", answer=bytes, body={"names": names})
+        )
+
+    async def erase_person_data(
+        self, names: list[str], reason: str, *, with_pages: bool | UnsetType = UNSET
+    ) -> models.PersonErased:
+        """Erase a person's identity and account; what still names them is in `left`."""
+        return await self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/erase",
+                answer=models.PersonErased,
+                body={"names": names, "reason": reason, "with_pages": with_pages},
             )
         )
 

@@ -46,12 +46,14 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def served(database: Database, settings: Settings, key: str) -> AsyncIterator[Served]:
+async def served(
+    database: Database, settings: Settings, key: str, host: str = "127.0.0.1"
+) -> AsyncIterator[Served]:
     async with FullText.of(settings, database) as full_text:
         server, _ = server_module.make_server(settings, database, full_text, is_served=True)
         listening = listen()
         port = listening.getsockname()[1]
-        web = serving.http_server(server, settings, database, host="127.0.0.1", port=port)
+        web = serving.http_server(server, settings, database, host=host, port=port)
         task = asyncio.create_task(web.serve(sockets=[listening]))
         base = f"http://127.0.0.1:{port}"
         try:
@@ -109,9 +111,12 @@ async def test_strangers_begin_no_session_and_are_slowed_down(mcp: Served) -> No
     assert (await mcp.ask(said, mcp.key)).status_code not in (401, 429)
 
 
-async def test_another_name_is_refused(mcp: Served) -> None:
-    reply = await mcp.ask(call(1, "ping"), mcp.key, Host="rebound.example")
-    assert reply.status_code == 421
+async def test_another_name_is_refused(database: Database, tmp_path: Path) -> None:
+    """Also when it is served to the network, where the SDK checks no name."""
+    key = await key_with_policy(database, ["one.test"])
+    async with served(database, Settings(data_dir=tmp_path), key, "0.0.0.0") as made:  # noqa: S104
+        reply = await made.ask(call(1, "ping"), made.key, Host="rebound.example")
+        assert (reply.status_code, "rebound.example" in reply.text) == (421, True)
 
 
 async def test_a_long_body_is_refused(mcp: Served) -> None:

@@ -114,7 +114,7 @@ async def test_strangers_begin_no_session_and_are_slowed_down(mcp: Served) -> No
 async def test_another_name_is_refused(database: Database, tmp_path: Path) -> None:
     """Also when it is served to the network, where the SDK checks no name."""
     key = await key_with_policy(database, ["one.test"])
-    async with served(database, Settings(data_dir=tmp_path), key, "0.0.0.0") as made:  # noqa: S104
+    async with served(database, Settings(data_dir=tmp_path), key, "0.0.0.0") as made:
         reply = await made.ask(call(1, "ping"), made.key, Host="rebound.example")
         assert (reply.status_code, "rebound.example" in reply.text) == (421, True)
 

@@ -24,7 +24,7 @@ from tests.little_web import LittleWeb
 
 sdk = pytest.importorskip("mcp", reason="the package mcp is not here: pip install 'messor[mcp]'")
 server_module = pytest.importorskip("messor.mcp.server")
-serving = pytest.importorskip("messor.mcp.serving")
+serving = pytest.importorskip("messor.mcp.http_server")
 
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
 

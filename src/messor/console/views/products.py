@@ -16,6 +16,7 @@ from messor.entities import queries as entity_queries
 from messor.entities.queries import FullEntity
 from messor.errors import NotFoundError
 from messor.records import correction_queries, product_queries, queries
+from messor.records.price_queries import PRICE_CHANGES
 from messor.records.product_queries import PRODUCT_PRICES, PRODUCTS, PriceFilter
 
 MAX_PRICES = 500  # in the chart
@@ -25,6 +26,11 @@ SHOWN_PRICES = 50  # in the table
 async def show_all(call: ConsoleRequest) -> Response:
     listed = await list_of(call, PRODUCTS, "/products", labels={"state": STATES})
     return await call.page("products/list.html", listed=listed)
+
+
+async def show_changes(call: ConsoleRequest) -> Response:
+    listed = await list_of(call, PRICE_CHANGES, "/products/changes")
+    return await call.page("products/changes.html", listed=listed)
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -68,5 +74,6 @@ async def _thing(call: ConsoleRequest, record_id: int) -> FullEntity | None:
 
 SCREENS = (
     get("/products", Act.READ, show_all),
+    get("/products/changes", Act.READ, show_changes),
     get("/products/{product_id:int}", Act.READ, show),
 )

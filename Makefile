@@ -14,20 +14,20 @@ up: .venv/run
 # Tests start many processes; without bytecode each would compile everything again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone and not wide"
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not alone and not wide"
 	$(BIN)/pytest -m "alone and not wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # More examples of what `make test` tries, and what takes minutes; continuous integration runs both.
 test-wide: export PYTHONDONTWRITEBYTECODE :=
 test-wide: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
 	$(BIN)/pytest -m "alone and wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # What the tests reach, also in the processes that they start; the total is the last line.
 coverage: .venv/dev
 	mkdir -p build/coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 3 --dist loadgroup -m "not alone and not wide"
+	$(BIN)/coverage run -m pytest -n 4 --dist loadgroup -m "not alone and not wide"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -74,11 +74,12 @@ recipes: .venv-recipes/done
 
 # The site of the documentation in build/site; a link that leads nowhere fails.
 docs: .venv-docs/done
-	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file deploy/docs/mkdocs.yml
 
 # Runs the commands and snippets of the documentation in an installation over the simulated web.
 docs-test: .venv/dev
-	$(BIN)/pytest -m "wide or not wide" tests/docs/test_snippets.py
+	$(BIN)/pytest -m "wide or not wide" tests/docs/test_snippets.py tests/docs/test_running.py tests/docs/test_webhooks.py tests/client/test_guide.py
+
 .venv-%/done: requirements-%.txt
 	if command -v uv >/dev/null; then \
 	  uv venv -q --clear --python $(PYTHON) .venv-$* && \

@@ -120,7 +120,14 @@ MENU = (
             MenuEntry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE),
             MenuEntry("Members", "/members", "users", Act.MEMBERS_MANAGE, words="roles people invite"),
             MenuEntry(
+                "Persons", "/persons", "user-shield", Act.DATA_ERASE,
+                words="privacy access request erase gdpr",
+            ),
+            MenuEntry(
                 "Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, words="events history"
+            ),
+            MenuEntry(
+                "API reference", "/api-reference", "code", Act.READ, words="openapi developers try"
             ),
             MenuEntry(
                 "My account", "/account", "circle-user", Act.ACCOUNT_OWN,

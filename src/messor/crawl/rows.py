@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import msgspec
 
@@ -14,6 +16,7 @@ from messor.frontier import cadence, images
 from messor.frontier.images import Move
 from messor.frontier.recrawl import PageChange
 from messor.frontier.transitions import HELD_SQL
+from messor.politeness import limits
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Connection, sparse
 
@@ -182,6 +185,18 @@ async def log_fetches(
         sparse([_encode(f.detail).decode() if f.detail else None for f in fetches]),
         sparse([f.signed_by for f in fetches]),
     )
+
+
+def received(results: Sequence[PageResult]) -> dict[UUID, int]:
+    """Bytes received by domain with a cap, and of all domains if they have one together."""
+    found: Counter[UUID] = Counter()
+    for result in results:
+        policy = result.lane.policy
+        if policy.is_metered or policy.all_metered:
+            size = sum(fetched.received or fetched.size for fetched, _ in result.attempts)
+            found[policy.domain_id] += size if policy.is_metered else 0
+            found[limits.ALL] += size if policy.all_metered else 0
+    return {scope: size for scope, size in found.items() if size}
 
 
 async def store_moved_images(

@@ -3,7 +3,7 @@
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
     "backfill", "block_policy", "decisions", "domain_terms", "domain_uses",
-    "domain_vertical", "erasure", "intake", "notices",
+    "domain_vertical", "erasure", "intake", "notices", "person_data",
     "preflight", "promotion", "purges", "rest", "retention",
     "retention_queries",
 )  # fmt: skip

@@ -110,6 +110,7 @@ _GROUPS: Mapping[str, _Group] = {
     "analytics": _Group(
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
+    "evidence": _Group({"bundled": "somebody made an evidence bundle"}),
     "entity": _Group(
         {
             "merged": "a person said that two statements are of one entity",
@@ -213,7 +214,14 @@ _GROUPS: Mapping[str, _Group] = {
             "revoked": "a permission to use a domain's content was revoked",
         }
     ),
-    "person": _Group({"erased": "a person's data were erased"}, audience="admins"),
+    "person": _Group(
+        {
+            "looked_up": "somebody looked for what is held on a person",
+            "handed_over": "what is held on a person was handed over",
+            "erased": "a person's data were erased",
+        },
+        audience="admins",
+    ),
     "product": _Group({"price_changed": "a product's price changed"}, page_urls=_OF_PAGE),
     "proxy": _Group(
         {
@@ -296,7 +304,11 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "traffic": _Group(
-        {"halted": "all traffic to sites was halted", "resumed": "traffic to sites was resumed"}
+        {
+            "halted": "all traffic to sites was halted",
+            "resumed": "traffic to sites was resumed",
+            "limited": "crawl hours and megabytes per day of all sites together were set",
+        }
     ),
     "url": _Group(
         {"submitted": "a URL was submitted", "erased": "a URL was erased"}, page_urls=_OF_PAGE

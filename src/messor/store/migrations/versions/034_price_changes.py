@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "033_price_changes"
-down_revision = "032_entities"
+revision = "034_price_changes"
+down_revision = "033_traffic_limits"
 branch_labels = None
 depends_on = None
 

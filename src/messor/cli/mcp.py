@@ -47,8 +47,8 @@ def mcp(*, is_served: bool, host: str, port: int) -> None:
     """
     try:
         # An extra, and slow to load.
-        from messor.mcp.server import make_server  # noqa: PLC0415
         from messor.mcp.http_server import http_server  # noqa: PLC0415
+        from messor.mcp.server import make_server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("mcp"):
             raise

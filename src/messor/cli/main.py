@@ -63,6 +63,7 @@ COMMANDS = {
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
     "plan": "messor.cli.configuration:plan",
+    "prices": "messor.cli.prices:prices",
     "products": "messor.cli.records:products",
     "proxies": "messor.cli.proxies:proxies",
     "query": "messor.cli.analytics:query",

@@ -36,6 +36,7 @@ SUMMARIES = {
     "pages": "List the pages of a domain and their outcomes.",
     "parsers": "Show and select the parsers that extract records from pages.",
     "plan": "Show what applying the configuration in FOLDER would change; nothing is changed.",
+    "prices": "Show what sites ask for their pages, approve what may be paid, and see receipts.",
     "products": "Show extracted products.",
     "proxies": "Manage the proxies used for domains configured with --proxies pool.",
     "query": "Answer one SELECT over the tables of analytics; `-` reads it from standard input.",

@@ -43,6 +43,7 @@ from messor.fetch.terms import TermsFetcher
 from messor.frontier import runs, tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
+from messor.governance.payment import Payments, adapter_of
 from messor.politeness import lanes, traffic
 from messor.politeness.lane_share import PATIENCE, FairShare
 from messor.politeness.lanes import LOOK_AHEAD, Lane, WorkScope
@@ -150,6 +151,7 @@ class WorkerSession:
             preflights=PreflightReader(terms, database, agent=agent),
             http_fallback=HttpFallback(self._flush_queue, link_filter),
             paid_calls=PaidCalls(database, router.paid),
+            payments=Payments(database, adapter_of(settings)),
             crash_marker=self._crash_marker,
             agent=agent,
             metrics=metrics,

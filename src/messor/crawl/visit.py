@@ -28,6 +28,7 @@ from messor.crawl.robots import RobotsReader, robots_page
 from messor.crawl.rules import DueTask, decide_task
 from messor.crawl.sitemaps import SitemapTaskReader
 from messor.errors import LeaseLostError, UnavailableError
+from messor.fetch.identity.signer import Fields
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.proxies.proxy import PROXY_FAULT
@@ -36,6 +37,7 @@ from messor.fetch.terms import TermsFetcher
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
+from messor.governance.payment import Payments
 from messor.ledger.decisions import Decision, Verdict
 from messor.ledger.events import Event
 from messor.politeness.friction import Friction
@@ -123,6 +125,7 @@ class Visitor:
         preflights: PreflightReader,
         http_fallback: HttpFallback,
         paid_calls: PaidCalls,
+        payments: Payments,
         crash_marker: CrashMarker,
         agent: str,
         metrics: Metrics,
@@ -139,6 +142,7 @@ class Visitor:
         self._preflights = preflights
         self._http_fallback = http_fallback
         self._paid_calls = paid_calls
+        self._payments = payments
         self._crash_marker = crash_marker
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
@@ -308,7 +312,9 @@ class Visitor:
             if provider is not None:
                 return await self._ask(provider, task, permit)
         fetched = await self._fetch(lane, task, permit)
-        return await self._answer(visit, task, fetched) if fetched.is_challenged else fetched
+        if fetched.is_challenged:
+            fetched = await self._answer(visit, task, fetched)
+        return await self._pay(visit, task, fetched) if fetched.result.quote else fetched
 
     async def _answer(self, visit: Visit, task: Task, challenge: Fetched) -> Fetched:
         """Repeat a request that the site wants signed in its way, within pace; else next time."""
@@ -323,6 +329,24 @@ class Visitor:
         fetched = await self._fetch(visit.lane, task, permit)
         challenge.let_go()
         fetched.earlier = challenge
+        return fetched
+
+    async def _pay(self, visit: Visit, task: Task, priced: Fetched) -> Fetched:
+        """Repeat a request with an approved price, within pace; else the price is the outcome."""
+        lane = visit.lane
+        offered = await self._payments.offer(lane.policy.domain_id, task.page_id, priced)
+        if offered is None:
+            return priced
+        reserved, fields = offered
+        permit = await self._pace(visit)
+        if permit is None:
+            await self._payments.settle(reserved, None)
+            return priced
+        visit.pages += 1
+        fetched = await self._fetch(lane, task, permit, price=fields)
+        await self._payments.settle(reserved, fetched)
+        priced.let_go()
+        fetched.earlier = priced
         return fetched
 
     async def _read(self, visit: Visit, task: Task, fetched: Fetched) -> Attempts:
@@ -448,7 +472,7 @@ class Visitor:
         closed = lane.host_id in self._flush_queue.closed
         return decide_task(DueTask(lane, task, self._agent, closed))
 
-    async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
+    async def _fetch(self, lane: Lane, task: Task, permit: Permit, price: Fields = ()) -> Fetched:
         with self._metrics.stage("fetch"):
             fetched = await self._fetcher.fetch(
                 lane.policy,
@@ -458,6 +482,7 @@ class Visitor:
                 last_modified=task.last_modified,
                 cut_at=CUT_AT.get(task.kind),
                 wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
+                price=price,
             )
         log(
             logger, DEBUG, "fetched", url=task.url, kind=task.kind, status=fetched.status,

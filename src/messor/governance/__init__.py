@@ -4,6 +4,6 @@
 PUBLIC: tuple[str, ...] = (
     "backfill", "block_policy", "decisions", "domain_terms", "domain_uses",
     "domain_vertical", "erasure", "intake", "notices",
-    "preflight", "promotion", "purges", "rest", "retention",
+    "payment", "preflight", "price_queries", "prices", "promotion", "purges", "rest", "retention",
     "retention_queries",
 )  # fmt: skip

@@ -121,6 +121,8 @@ PEOPLE = (
     ("one_time_links", "created_by"),
     ("api_keys", "created_by"),
     ("api_keys", "revoked_by"),
+    ("price_approvals", "approved_by"),
+    ("price_approvals", "revoked_by"),
     ("retention_rules", "created_by"),
     ("retention_holds", "held_by"),
     ("events", "actor"),

@@ -201,6 +201,19 @@ _GROUPS: Mapping[str, _Group] = {
             "failing": "a parser no longer finds what it used to",
         }
     ),
+    "payment": _Group(
+        {
+            "made": "a page was paid for; the receipt is with it",
+            "failed": "an approved price was offered and not charged",
+        },
+        ("made",),
+    ),
+    "price": _Group(
+        {
+            "approved": "paying for a domain's pages was approved, with caps",
+            "revoked": "nothing more is paid for a domain's pages",
+        }
+    ),
     "permission": _Group(
         {
             "granted": "an admin put a permission to use a domain's content on file",

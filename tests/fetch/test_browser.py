@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ pytestmark = [
 ]
 CALL = """let p = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:UDP'}]});
   p.createDataChannel('x'); p.createOffer().then(offer => p.setLocalDescription(offer))"""
+more = partial(pytest.param, marks=pytest.mark.wide)  # a render takes half a second of CPU
 HANG = "<p>Hello</p><script>while (true) {}</script>"
 
 
@@ -333,9 +335,9 @@ async def test_a_redirect_is_reported_and_not_followed(street: Street, location:
     "html, host",
     [
         ("<script>location = '{}'</script>Hello", "two"),
-        ("Hello<script>onload = () => location.replace('{}')</script>", "one"),
-        ("<meta http-equiv=refresh content='0;url={}'>Hello", "two"),
-        ("<a href='{}'>x</a><script>document.links[0].click()</script>", "one"),
+        more("Hello<script>onload = () => location.replace('{}')</script>", "one"),
+        more("<meta http-equiv=refresh content='0;url={}'>Hello", "two"),
+        more("<a href='{}'>x</a><script>document.links[0].click()</script>", "one"),
         ("<form action='{}'></form><script>document.forms[0].submit()</script>", "two"),
     ],
 )
@@ -354,8 +356,8 @@ async def test_where_a_page_goes_by_itself_is_a_redirect(
     "html",
     [
         "Hello<script>location = '#part'</script>",
-        "Hello<script>history.pushState({}, '', '/elsewhere')</script>",
-        "Hello<meta http-equiv=refresh content='0'>",
+        more("Hello<script>history.pushState({}, '', '/elsewhere')</script>"),
+        more("Hello<meta http-equiv=refresh content='0'>"),
         "Hello<form method=post action=/x></form><script>document.forms[0].submit()</script>",
     ],
 )
@@ -376,19 +378,19 @@ async def test_a_page_that_empties_itself_is_not_taken_for_the_sites(street: Str
     [
         (doc("gone", status=404), Outcome.NOT_FOUND),
         (doc("denied", status=403), Outcome.BLOCKED),
-        (doc("later", ("Retry-After", "7"), status=429), Outcome.BLOCKED),
-        (doc("password", ("WWW-Authenticate", "Basic realm=x"), status=401), Outcome.BLOCKED),
+        more(doc("later", ("Retry-After", "7"), status=429), Outcome.BLOCKED),
+        more(doc("password", ("WWW-Authenticate", "Basic realm=x"), status=401), Outcome.BLOCKED),
         (doc("broken", status=500), Outcome.ERROR),
-        (plain(200, "text"), Outcome.NOT_HTML),
+        more(plain(200, "text"), Outcome.NOT_HTML),
         (SimResponse(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7"), Outcome.NOT_HTML),
-        (doc("x", ("Content-Disposition", "attachment")), Outcome.OK),
-        (SimResponse(200, (), b"<html>untyped"), Outcome.OK),
-        (SimResponse(200, (), b"\x00\x01\x02"), Outcome.NOT_HTML),
+        more(doc("x", ("Content-Disposition", "attachment")), Outcome.OK),
+        more(SimResponse(200, (), b"<html>untyped"), Outcome.OK),
+        more(SimResponse(200, (), b"\x00\x01\x02"), Outcome.NOT_HTML),
         (doc(""), Outcome.EMPTY),
-        (doc("x", ("X-Odd", "a"), ("X-Odd", "b")), Outcome.OK),
+        more(doc("x", ("X-Odd", "a"), ("X-Odd", "b")), Outcome.OK),
         (SimResponse(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.CLOSE),
          Outcome.ERROR),
-        (SimResponse(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.RESET),
+        more(SimResponse(200, (("Content-Type", "text/html"),), b"part", claimed_length=999, ending=Ending.RESET),
          Outcome.ERROR),
     ],
 )  # fmt: skip
@@ -429,7 +431,10 @@ async def test_no_cookie_outlives_its_render(street: Street) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["document.body.append('x'.repeat(300000))", "document.body.append('\\u20ac'.repeat(150000))"],
+    [
+        "document.body.append('\\u20ac'.repeat(150000))",
+        more("document.body.append('x'.repeat(300000))"),
+    ],
 )
 async def test_a_document_that_grows_too_large_is_refused(street: Street, source: str) -> None:
     seen = await street.see(script(source))
@@ -504,7 +509,7 @@ async def test_a_permit_is_good_for_one_render(street: Street) -> None:
 
 
 @pytest.mark.parametrize(
-    "html", [HANG, "Hello<script>setTimeout(() => {while (true) {}}, 50)</script>"]
+    "html", [HANG, more("Hello<script>setTimeout(() => {while (true) {}}, 50)</script>")]
 )
 async def test_a_page_that_hangs_is_ended_and_the_next_is_rendered(
     street: Street, html: str
@@ -551,6 +556,7 @@ async def test_a_browser_that_dies_is_replaced(street: Street) -> None:
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
 
 
+@pytest.mark.wide
 async def test_a_driver_that_dies_is_replaced(street: Street) -> None:
     async with street.browser() as browser:
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
@@ -573,7 +579,7 @@ async def test_a_browser_that_outgrows_its_bounds_is_killed(street: Street) -> N
     assert "80 MB" in (seen.error or "")
 
 
-@pytest.mark.parametrize("limits", [{"renders": 1}, {"memory_mb": 200}])
+@pytest.mark.parametrize("limits", [{"renders": 1}, more({"memory_mb": 200})])
 async def test_a_worn_browser_is_replaced(street: Street, limits: dict[str, int]) -> None:
     async with street.browser(**limits) as browser:
         assert (await street.see(doc("Hello"), by=browser)).outcome is Outcome.OK
@@ -590,6 +596,7 @@ async def test_an_idle_browser_is_closed(street: Street) -> None:
         await until(lambda: pool.chromium is None)
 
 
+@pytest.mark.wide
 async def test_renders_share_one_browser(street: Street) -> None:
     async with street.browser(contexts=2) as browser:
         street.furnish(script("document.body.append('done')"))

@@ -12,6 +12,7 @@ from typing import Any
 import asyncpg
 
 from messor.core.full_disk import FULL_WORDS
+from messor.store.array_types import ArrayConnection
 from messor.store.dsn import passfile_of
 
 NEXT = ".next"  # suffix of the file that holds the new password
@@ -37,6 +38,7 @@ async def connect(dsn: str, **how: Any) -> asyncpg.Connection:
 
 
 async def _connect(dsn: str, how: dict[str, Any]) -> asyncpg.Connection:
+    how = {**how, "connection_class": ArrayConnection}
     if is_plain_loopback(dsn):
         how.setdefault("ssl", False)
     try:

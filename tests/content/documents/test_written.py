@@ -108,6 +108,7 @@ def office(pages: list[Path]) -> dict[str, list[bytes]]:
     return made
 
 
+@pytest.mark.wide  # LibreOffice takes a second of CPU to start, for each format
 @needs_office
 @pytest.mark.parametrize("number", range(len(MODELS)))
 def test_office_texts(office: dict[str, list[bytes]], number: int) -> None:

@@ -61,8 +61,8 @@ sbom: .venv/dev
 fuzz: .venv/dev
 	$(BIN)/python -m fuzz.run --minutes 10
 
-# pywb replays the archive in tests, Firecrawl's clients call its API, Scrapy and Dagster use our client;
-# without them those tests are skipped.
+# pywb replays the archive in tests, clients call the API and run the examples of docs, Scrapy and Dagster use our
+# client; without them those tests are skipped.
 pywb: .venv-pywb/done
 clients: .venv-clients/done .venv-clients/npm
 # firecrawl-mcp is an npm package; the node that runs it is a wheel among the pins.

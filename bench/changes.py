@@ -5,7 +5,8 @@ away afterwards. Exits 1 when a bar is broken.
 
 Writing: page changes of 200 pages per statement, as a flush writes them, with the feed's trigger and
 without; WAL and PostgreSQL's CPU per page. Reading: a reader that is a million entries behind, three
-quarters of them changes of records with evidence, in batches of the API, encoded as its responses.
+quarters of them changes of records with evidence, in batches of the API, decided on by the rights and
+encoded as its responses.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import os
 import sys
 import time
+from operator import attrgetter
 
 import asyncpg
 import msgspec
@@ -22,7 +24,9 @@ from bench.measure import cpu_seconds, read_server
 from bench.queue import Bar, execute, judge, own_database
 from bench.stage import embedded_postgres
 
-from messor.feed.queries import MAX_BATCH, ChangeFilter, read_feed
+from messor.core.memory import collect_rarely
+from messor.feed.queries import MAX_BATCH, ChangeFilter, FeedPage, read_feed
+from messor.rights.release import Purpose, release
 from messor.store.database import Database
 
 WAL_BYTES = 500
@@ -90,13 +94,15 @@ async def fill(dsn: str, entries: int) -> None:
 async def read_rate(dsn: str, postmaster: int) -> tuple[int, float, float]:
     """Entries, seconds, and CPU seconds of this process and the server."""
     cursor, count = None, 0
+    collect_rarely()  # as the server does
     async with Database(dsn, pool_size=1) as database:
         both = (os.getpid(), postmaster)
         started, cpu = time.perf_counter(), sum(map(cpu_seconds, both))
         while True:
             page = await read_feed(database, ChangeFilter(), cursor=cursor, limit=MAX_BATCH)
-            msgspec.json.encode(page)
-            count, cursor = count + len(page.items), page.cursor
+            items = await release(database, Purpose.FEED, page.items, attrgetter("page_id"))
+            msgspec.json.encode(FeedPage(items, page.next, page.cursor))
+            count, cursor = count + len(items), page.cursor
             if page.next is None:
                 break
         return count, time.perf_counter() - started, sum(map(cpu_seconds, both)) - cpu
@@ -112,7 +118,8 @@ async def measure(dsn: str, postmaster: int, *, quick: bool) -> list[Bar]:
     print(f"  with the feed: {noted[0]:.0f} B of WAL, {noted[1]:.1f} µs per page", flush=True)
     await fill(dsn, entries)
     count, seconds, cpu = await read_rate(dsn, postmaster)
-    print(f"  {count:,} entries in {seconds:.1f} s, {cpu:.1f} s of CPU", flush=True)
+    each = 1e6 * cpu / count
+    print(f"  {count:,} entries in {seconds:.1f} s, {each:.1f} µs of CPU each", flush=True)
     wal, rate = noted[0] - plain[0], count / seconds
     return [
         ("WAL of the feed per page, bytes", wal, f"<= {WAL_BYTES}", wal <= WAL_BYTES),

@@ -386,7 +386,8 @@ class Settings(BaseSettings):
 
     export_places: dict[str, str] = Field(
         default_factory=dict,
-        description='Folders for standing exports by name, such as {"lake": "/srv/lake"}',
+        description="Folders and buckets for standing exports by name, such as "
+        '{"lake": "/srv/lake", "cloud": "s3://bucket/prefix"}',
     )
 
     clickhouse_url: SecretStr | None = Field(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.hashes import SHA1
-from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from messor.access import links, second_factor, sessions
 from messor.access.errors import (
@@ -27,6 +24,12 @@ from messor.errors import ConflictError
 from messor.fetch.proxies.seal import Seal
 from messor.store.database import Database
 from tests.access.conftest import HOME, PASSWORD, Joined, Later
+from tests.codes import code_of, stop_steps
+
+
+@pytest.fixture(autouse=True)
+def standing_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_steps(monkeypatch)
 
 
 @pytest.fixture
@@ -37,13 +40,6 @@ def seal(tmp_path: Path) -> Seal:
 @pytest.fixture
 def door(database: Database, passwords: Passwords, seal: Seal) -> LoginService:
     return LoginService(database, passwords, seal=seal)
-
-
-async def code_of(database: Database, secret: str, *, steps: int = 0) -> str:
-    """What an authenticator app shows at the database's time."""
-    now = await database.fetchval("SELECT extract(epoch FROM messor.clock())::bigint")
-    app = TOTP(base64.b32decode(secret), 6, SHA1(), 30)
-    return app.generate(now + steps * 30).decode()
 
 
 async def enrol(database: Database, seal: Seal, member: Member) -> tuple[str, list[str]]:

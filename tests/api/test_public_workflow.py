@@ -1,17 +1,24 @@
-"""Workflow 1 and 2 of the approval specification over the API: from a submission to flags, records and mail."""
+"""Workflow 1 and 2 of the approval specification over the API: from a submission to flags, records and mail.
+
+The public form is a page of the console; what follows it is asked of the API.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from messor.access.passwords import Passwords
 from messor.access.roles import Role
+from messor.console.app import make_console
 from messor.extraction.extract import Extractor
 from messor.extraction.reader_pool import ReaderPool
 from messor.governance.notices import Notices
@@ -28,6 +35,10 @@ from tests.smtp_server import Postbox, receiving
 
 V = "/api/v1"
 ADA = "ada@example.org"
+
+
+HIDDEN_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+STATUS_LINK = re.compile(r'href="([^"]+)">See what becomes of it')
 
 
 @dataclass
@@ -54,7 +65,33 @@ async def bench_of(folder: Path, database: Database) -> AsyncIterator[Bench]:
     await apply(database, VERTICAL)
     with receiving() as box:
         async with LittleWeb(folder, {SITE: ROOMS}, tls=True) as web:
-            yield Bench(database, box.settings(web.settings(default_delay=0.01)), box)
+            public = {"public_submission": True, "public_url": "https://messor.example"}
+            settings = box.settings(web.settings(default_delay=0.01), **public)
+            yield Bench(database, settings, box)
+
+
+@asynccontextmanager
+async def stranger_of(bench: Bench) -> AsyncIterator[httpx.AsyncClient]:
+    """Somebody without an account at the console, whose public form is open."""
+    passwords = Passwords(memory_kib=8, passes=1)
+    app = make_console(bench.settings, bench.database, passwords, public_submission=True)
+    transport = httpx.ASGITransport(app, client=("203.0.113.7", 50_000))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8321") as client:
+        yield client
+    await app.state.background.close()
+    await app.state.full_text.close()
+    passwords.close()
+
+
+async def ask(stranger: httpx.AsyncClient, **form: str) -> str:
+    """Send the public form; the path of the status page."""
+    token = HIDDEN_TOKEN.search((await stranger.get("/ask")).text)
+    assert token is not None
+    thanks = await stranger.post("/ask", data={**form, "csrf": unescape(token[1])})
+    assert thanks.status_code == 200, thanks.text
+    link = STATUS_LINK.search(thanks.text)
+    assert link is not None, thanks.text
+    return link[1]
 
 
 async def items(client: httpx.AsyncClient, path: str, **asked: str) -> list[dict[str, Any]]:
@@ -79,15 +116,14 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path, contact="https://example.invalid/tests")
 
 
-async def test_from_a_submission_to_flags_records_and_mail(
+async def test_from_the_public_form_to_flags_records_and_mail(
     as_role: AsRole, database: Database, tmp_path: Path
 ) -> None:
-    async with bench_of(tmp_path, database) as bench:
+    async with bench_of(tmp_path, database) as bench, stranger_of(bench) as stranger:
         submitter, reviewer = await as_role(Role.SUBMITTER), await as_role(Role.REVIEWER)
-        given = {"domain": f"https://{SITE}/film", "vertical": VERTICAL, "contact": ADA}
-        made = await submitter.post(f"{V}/domains", json=given)
-        assert (made.status_code, made.json()["outcome"]) == (201, "new")
-        domain = made.json()["domain"]
+        why = "Help for families"
+        status = await ask(stranger, address=SITE, contact=ADA, context=why, vertical=VERTICAL)
+        (domain,) = await items(reviewer, "/domains", status="pending_review")
         assert (domain["status"], domain["max_crawl_depth"]) == ("pending_review", 3)
         assert domain["submitter_type"] == "public_user"
         await bench.harvest()
@@ -100,8 +136,8 @@ async def test_from_a_submission_to_flags_records_and_mail(
         flags = await items(reviewer, f"/verticals/{VERTICAL}/flags")
         judged = {flag["url"].removeprefix(f"https://{SITE}"): flag["relevant"] for flag in flags}
         assert judged == FLAGS
-        film = next(flag["page_id"] for flag in flags if flag["url"].endswith("/film"))
-        overturn = f"{V}/verticals/{VERTICAL}/flags/{film}/review"
+        page = next(flag["page_id"] for flag in flags if flag["url"].endswith("/film"))
+        overturn = f"{V}/verticals/{VERTICAL}/flags/{page}/review"
         turned = await reviewer.post(overturn, json={"act": "overturn"})
         assert turned.json()["relevant"] is True
         assert (await submitter.post(overturn, json={"act": "confirm"})).status_code == 403
@@ -111,6 +147,8 @@ async def test_from_a_submission_to_flags_records_and_mail(
 
         assert await live(database, Notices.of(bench.settings)) == 1
         assert f"Pages of {SITE} are available" in await bench.subjects()
+        told = await stranger.get(status)
+        assert (told.status_code, "approved" in told.text) == (200, True)
 
 
 async def test_a_page_waits_for_its_domain_and_a_known_one_does_not(

@@ -60,6 +60,7 @@ class Fault(StrEnum):
     BUSY = "busy"  # 503, and the server never hears of it
     ANSWER_LOST = "answer lost"  # the server does it; the connection breaks before the answer
     SLOW = "slow"
+    FORGOTTEN = "forgotten"  # 200, and the server never hears of it
 
 
 class _Line(BaseHTTPRequestHandler):
@@ -73,12 +74,16 @@ class _Line(BaseHTTPRequestHandler):
     def _pass_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.command == "PUT":
-            self.sent.append({name.lower(): value for name, value in self.headers.items()})
+            said = {name.lower(): value for name, value in self.headers.items()}
+            self.sent.append({**said, "path": self.path})
         fault = next((fault for method, fault in self.faults if method == self.command), None)
         if fault is not None:
             self.faults.remove((self.command, fault))
         if fault is Fault.BUSY:
             self._answer(503, {}, b"<Error><Code>SlowDown</Code></Error>")
+            return
+        if fault is Fault.FORGOTTEN:
+            self._answer(200, {"ETag": '"0123"'}, b"")
             return
         if fault is Fault.SLOW:
             time.sleep(1)

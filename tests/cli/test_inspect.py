@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="content.opf"
+  media-type="application/oebps-package+xml"/></rootfiles></container>"""
+PACKAGE = """<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="chapter.xhtml"
+  media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>"""
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
 
 
@@ -157,3 +164,16 @@ def test_stored_urls_are_read_as_browsers_read_them() -> None:
     for case, answer in zip(cases, answers, strict=True):
         expected = None if case["failure"] else case["href"]
         assert (answer["href"] if answer["ok"] else None) == expected, case["input"]
+
+
+def test_a_document_that_hides_a_deep_page_is_refused_with_a_sentence() -> None:
+    """An e-book's chapter may be nested to crash the parser of what it is converted to."""
+    chapter = f"<html><body>{'<div>' * 5_000}deep{'</div>' * 5_000}</body></html>"
+    book = io.BytesIO()
+    with zipfile.ZipFile(book, "w") as parts:
+        parts.writestr("META-INF/container.xml", CONTAINER)
+        parts.writestr("content.opf", PACKAGE)
+        parts.writestr("chapter.xhtml", chapter)
+    line = json.dumps({"body_b64": base64.b64encode(book.getvalue()).decode()})
+    (answer,) = ask("document", [line])
+    assert re.fullmatch(r"The page nests more than \d+ elements\.", answer["error"])

@@ -78,7 +78,9 @@ PLACES = {
     "dead letters": Place("/dead-letters", "jobs dead", "/jobs/dead", given=("job_ids",)),
     "exports": Place("/exports", "export list", "/exports"),
     "standing exports": Place("/standing-exports", "export standing list", "/exports/standing"),
-    "changes": Place("/changes", "changes", "/changes", more=("wait", "use"), most=MAX_BATCH),
+    "changes": Place(
+        "/changes", "changes", "/changes", more=("wait", "whole", "use"), most=MAX_BATCH
+    ),
     "permissions": Place("/permissions", "rights permissions", "/rights/permissions"),
     "held items": Place("/rights/held", "rights held", "/rights/held"),
     "watches": Place("/watches", "watches list", "/watches"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import socket
 import subprocess
@@ -18,12 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import pytest
 import pytest_asyncio
-from cryptography.hazmat.primitives.hashes import SHA1
-from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from messor.access.roles import Role
 from messor.settings import Settings
 from messor.store.database import Database
+from tests.codes import code_of, stop_steps
 from tests.console.conftest import PASSWORD, Answer, Enter, Serve, Visitor
 from tests.console.test_login import Joined
 from tests.listening import listen
@@ -203,14 +201,14 @@ async def test_a_providers_documents_may_come_in_pieces_and_must_be_objects(
         assert (odd.status, "no reason given" in odd.said) == (503, True)
 
 
-async def code_of(database: Database, secret: str, steps: int = 0) -> str:
-    now = await database.fetchval("SELECT extract(epoch FROM messor.clock())::bigint")
-    return TOTP(base64.b32decode(secret), 6, SHA1(), 30).generate(now + 30 * steps).decode()
-
-
 async def test_two_factor_login_is_set_up_asked_for_and_reset(
-    serve: Serve, enter: Enter, tmp_path: Path, database: Database
+    serve: Serve,
+    enter: Enter,
+    tmp_path: Path,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    stop_steps(monkeypatch)
     base = await serve(Settings(data_dir=tmp_path, two_factor="required"))
     reviewer = await enter(base, Role.REVIEWER)
     kept_out = await reviewer.get("/domains")
@@ -231,7 +229,7 @@ async def test_two_factor_login_is_set_up_asked_for_and_reset(
     done = await reviewer.send(
         "/account/two-factor",
         "/account/two-factor/confirm",
-        {"code": await code_of(database, secret, -1)},
+        {"code": await code_of(database, secret, steps=-1)},
     )
     assert "recovery codes" in done.said
     assert (await reviewer.get("/domains")).status == 200

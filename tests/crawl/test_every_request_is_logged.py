@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from messor.crawl import session
+from messor.crawl import worker as worker_module
 from messor.crawl.worker import Worker
 from messor.errors import LeaseLostError
 from messor.store.database import Database
 from simweb.answers import SimResponse, plain
-from tests.crawling import PATIENCE, admit, until
+from tests.crawling import PATIENCE, admit, eventually, until
 from tests.little_web import LittleWeb, Room, page
 
 HOSTS = ("a.test", "b.test", "c.test")
@@ -93,4 +94,31 @@ async def test_requests_of_a_worker_that_lost_its_lease_are_logged(
         worker.stop()
         with contextlib.suppress(LeaseLostError):
             await asyncio.wait_for(running, PATIENCE)
+    await all_are_logged(web, database)
+
+
+@pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "is stopped"])
+async def test_requests_are_logged_once_the_log_can_be_written_again(
+    web: LittleWeb, database: Database, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
+) -> None:
+    """A database that is slow when a session ends costs its requests time, not their rows."""
+    monkeypatch.setattr(session, "FINAL_LOG_SECONDS", 0.1)
+    monkeypatch.setattr(worker_module, "FINAL_LOG_SECONDS", 0.1)
+    for host in HOSTS:
+        await admit(database, f"http://{host}/", delay=0.01)
+    async with working(web, database) as (worker, running):
+        await until(lambda: len(web.requests()) >= 3 * len(HOSTS))  # slow pages are under way
+        async with database.transaction() as log:
+            async with database.transaction() as leases:
+                await leases.execute("LOCK TABLE messor.worker_leases IN EXCLUSIVE MODE")
+                await log.execute("LOCK TABLE messor.http_fetches IN SHARE MODE")
+                await leases.execute(LOSE_LEASES)
+            if not goes_on:
+                worker.stop()
+            await asyncio.sleep(0.5)  # it tries in vain
+            assert not running.done()
+        if goes_on:
+            await eventually(lambda: database.fetchval(CUT_OFF))
+        worker.stop()
+        await asyncio.wait_for(running, PATIENCE)
     await all_are_logged(web, database)

@@ -69,3 +69,11 @@ async def test_a_request_that_was_never_sent_is_not_said_to_have_been(bench: Ben
     await bench.flusher.log_sent([await bench.batch(sent, unsent)])
     rows = await bench.database.fetch(ERRORS)
     assert [row["type"] for row in rows] == ["cut_off", "dns"]
+
+
+async def test_what_was_logged_is_not_logged_again_when_its_answer_was_lost(bench: Bench) -> None:
+    harvests = [await bench.harvest("a"), await bench.harvest("b")]
+    batches = [await bench.batch(harvest) for harvest in harvests]
+    await bench.flusher.log_sent(batches)
+    await bench.flusher.log_sent(batches)
+    await each_is_logged_once(bench.database, harvests)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from messor.archive.objects import StoreOptions
 from messor.errors import ConflictError, NotFoundError, UnavailableError
 from messor.exports import batches, queries, requests
 from messor.exports import run as running
@@ -126,7 +127,7 @@ async def test_an_erasure_removes_files_that_may_contain_it(
         )
         with pytest.raises(NotFoundError, match="no longer kept"):
             await requests.download(connection, tmp_path, done, actor="test")
-    assert await requests.remove_outdated(database, tmp_path, Places({})) == 1
+    assert await requests.remove_outdated(database, tmp_path, Places({}, StoreOptions())) == 1
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 - a test
     assert (await queries.get(database, made.id)).state == "removed"
 

@@ -44,6 +44,20 @@ async def test_a_record_is_told_with_what_it_was_and_what_it_became(database: Da
     assert (removed.before["price"], removed.after) == (39.9, None)
 
 
+async def test_a_changed_record_is_told_whole_on_request(database: Database) -> None:
+    shop = await open_harvest(database)
+    await shop.see("/kettle", product_html(price="49.90"), timedelta(days=2))
+    await shop.see("/kettle", product_html(price="39.90"), timedelta(days=1))
+    await shop.see("/kettle", product_html(price="29.90"))
+    page = await read_feed(database, ChangeFilter(kinds="product", state="changed"), whole=True)
+    then, now = page.items
+    assert (then.before, now.before) == ({"price": 49.9}, {"price": 39.9})
+    assert then.after is not None
+    assert now.after is not None
+    assert (then.after["price"], now.after["price"]) == (39.9, 29.9)  # as it was then
+    assert then.after["product_name"] == now.after["product_name"] == "Copper kettle"
+
+
 async def test_a_page_is_told_with_both_its_snapshots(database: Database) -> None:
     shop = await open_harvest(database)
     await shop.see("/a", product_html(), timedelta(days=1))

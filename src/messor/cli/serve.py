@@ -16,6 +16,7 @@ from messor.api.firecrawl.app import is_firecrawl, make_firecrawl
 from messor.console.app import make_console
 from messor.console.cookies import SESSION
 from messor.core.heartbeat import Heartbeat
+from messor.core.memory import collect_rarely
 from messor.core.metrics import Metrics
 from messor.ledger.alarms import AlarmBoard
 from messor.runtime.server.descriptors import raise_limit
@@ -122,6 +123,7 @@ class WebServer:
         self._server.should_exit = True
 
     async def run(self) -> None:
+        collect_rarely()
         self._api.state.context.begin(self._services.keeper.run())
         try:
             await self._server.serve(sockets=[self._socket])

@@ -23,7 +23,7 @@ HEAD = ("name", "what", "format", "cadence", "place", "state", "next run", "last
 
 @click.group()
 def standing() -> None:
-    """Export on a schedule to a folder named in MESSOR_EXPORT_PLACES.
+    """Export on a schedule to a folder or bucket named in MESSOR_EXPORT_PLACES.
 
     `messor up` must be running; its task O-Exports checks every five minutes.
 

@@ -14,8 +14,7 @@ from messor.content.memory import Memory
 from messor.content.spans import SourceText
 from messor.content.structured.items import MICRODATA, RDFA, StructuredItem, Syntax, marked_items
 from messor.content.structured.json_ld import JsonLdScript, read_json_ld
-from messor.web.depth import MAX_DEPTH, is_too_deep
-from messor.web.html import TooComplexError, check_size, parse_in_time
+from messor.web.html import check_depth, check_size, parse_in_time
 
 _CHUNK = 32_768
 _PARSE_BUDGET_SECONDS = 0.25
@@ -101,6 +100,6 @@ class ParsedPage:
 def _parse(html: str, *, may_die: bool) -> Document:
     """Parse with source locations, within limits like those of `web.html.parse_document`."""
     check_size(html)
-    if not may_die and is_too_deep(html):
-        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
+    if not may_die:
+        check_depth(html)
     return parse_in_time(html, _PARSE_BUDGET_SECONDS, _CHUNK, source_locations=True)

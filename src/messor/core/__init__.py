@@ -2,5 +2,5 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "clock", "fresh", "full_disk", "heartbeat", "ids", "logs", "masking", "metrics", "plurals", "terminal",
+    "clock", "fresh", "full_disk", "heartbeat", "ids", "logs", "masking", "memory", "metrics", "plurals", "terminal",
 )  # fmt: skip

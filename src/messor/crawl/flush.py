@@ -49,7 +49,8 @@ BAD_ROW = (
     ValueError,
     OverflowError,
 )
-FLUSHES = "SELECT flushes FROM messor.worker_leases WHERE id = $1"
+FLUSHES = "SELECT flushes FROM messor.worker_leases WHERE id = $1 FOR NO KEY UPDATE"
+FLUSHED = "UPDATE messor.worker_leases SET flushes = greatest(flushes, $2) WHERE id = $1"
 
 logger = room_logger(__name__)
 
@@ -108,9 +109,7 @@ class Flusher:
             await self._texts.archive(self._database, kept)
         if not all(self._has(h.snapshot) for h in batch.results if h.snapshot):
             raise UnavailableError("The archive segment of these pages could not be written.")
-        if not batch.number:
-            self._number += 1
-            batch.number = self._number
+        self._assign_number(batch)
         self._archive.cut(batch.segment_ids)
         on_disk = asyncio.get_running_loop().run_in_executor(None, self._archive.sync)
         try:
@@ -131,16 +130,27 @@ class Flusher:
         return renewal.closed
 
     async def log_sent(self, batches: Sequence[FlushBatch]) -> None:
-        """Log the requests of batches that were not committed; store nothing else of them."""
+        """Log the requests of batches that were not committed; store nothing else of them.
+
+        Numbered like a flush, so that what was logged is not logged again when it is retried.
+        """
         leaves = [leaf for batch in batches for leaf in batch.leaves]
+        for leaf in leaves:
+            self._assign_number(leaf)
         for result in (result for leaf in leaves for result in leaf.results):
             if result.fetched is not None and result.fetched.sent_at:
                 result.cut_off()
         async with self._database.transaction() as connection:
             done = await connection.fetchval(FLUSHES, self._lease.id) or 0
-            lost = [leaf for leaf in leaves if not 0 < leaf.number <= done]
+            lost = [leaf for leaf in leaves if leaf.number > done]
             sent = [result for leaf in lost for result in (*leaf.results, *leaf.cut_off)]
             await rows.log_fetches(connection, self._lease, sent)
+            await connection.execute(FLUSHED, self._lease.id, self._number)
+
+    def _assign_number(self, batch: FlushBatch) -> None:
+        if not batch.number:
+            self._number += 1
+            batch.number = self._number
 
     def _has(self, kept: Snapshot) -> bool:
         has = self._archive.has

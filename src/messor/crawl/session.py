@@ -30,6 +30,7 @@ from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
+from messor.crawl.sent_log import SentLog
 from messor.crawl.sitemaps import SitemapTaskReader
 from messor.crawl.tally import count_committed
 from messor.crawl.visit import Visit, Visitor
@@ -90,6 +91,7 @@ class WorkerSession:
         archive: ArchiveSource,
         name: str,
         seen: SeenFilter,
+        sent_log: SentLog,
         outcomes: Counter[str],
         stop: asyncio.Event,
         repair: Repair,
@@ -105,6 +107,7 @@ class WorkerSession:
         self._database = database
         self._lease = lease
         self._outcomes = outcomes
+        self._sent_log = sent_log
         self._stop = stop
         self._repair = repair
         self._space = space
@@ -199,16 +202,27 @@ class WorkerSession:
         """Finish the pages in progress, commit everything, end the lease."""
         await _cancel(others)
         self._visitor.stop()
-        if self._visits:
-            await asyncio.wait(list(self._visits), timeout=DRAIN_SECONDS)
+        await self._wait_for_visits(flushing)
         await _cancel(list(self._visits))
         async with self._flushing:  # never during a flush
             await _cancel([flushing])
+        if not flushing.cancelled():
+            flushing.result()  # the lease was lost meanwhile: nothing more can be committed
         await self._flush_once()
         await self._archive.seal()
         await self._pool.write()
         async with self._database.transaction() as connection:
             await self._lease.end(connection)
+
+    async def _wait_for_visits(self, flushing: asyncio.Task[None]) -> None:
+        """Wait until the visits have ended, as long as their results are committed."""
+        if not self._visits:
+            return
+        ended = asyncio.create_task(_all_of(list(self._visits)))
+        await asyncio.wait(
+            [ended, flushing], timeout=DRAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED
+        )
+        await _cancel([ended])
 
     async def _claim_loop(self) -> None:
         while True:
@@ -422,11 +436,8 @@ class WorkerSession:
         batches = [self._flush_queue.take()]
         if self._uncommitted is not None:
             batches += self._uncommitted.leaves
-        if not any(batch.results or batch.cut_off for batch in batches):
-            return
-        with contextlib.suppress(TimeoutError, *LOST_CONNECTION, *TRY_AGAIN):
-            async with asyncio.timeout(FINAL_LOG_SECONDS):
-                await self._flusher.log_sent(batches)
+        self._sent_log.add(self._flusher, batches)
+        await self._sent_log.write(FINAL_LOG_SECONDS)
 
     async def _flush(self, batch: FlushBatch) -> list[int]:
         while True:
@@ -484,6 +495,10 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)
 
 
 async def _cancel(cancelled: list[asyncio.Task[None]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import socket
 from collections import Counter
@@ -12,9 +11,16 @@ from messor import __version__
 from messor.archive.segments import seal_abandoned
 from messor.archive.storage import Archive
 from messor.core.heartbeat import Heartbeat
-from messor.core.memory import keep_freed_memory
+from messor.core.memory import collect_rarely, keep_freed_memory
 from messor.core.metrics import Metrics
-from messor.crawl.session import EVERYTHING, SPACE_SECONDS, Repair, WorkerSession
+from messor.crawl.sent_log import SentLog
+from messor.crawl.session import (
+    EVERYTHING,
+    FINAL_LOG_SECONDS,
+    SPACE_SECONDS,
+    Repair,
+    WorkerSession,
+)
 from messor.errors import LeaseLostError, UnavailableError
 from messor.fetch.http import HttpFetcher
 from messor.fetch.identity import keys as identity_keys
@@ -36,6 +42,7 @@ from messor.store.database import LOST_CONNECTION, Database
 from messor.store.space import Space
 
 STARTING = "starting a session"
+LAST_LOG_SECONDS = 8.0  # to log sent requests before the process ends
 
 
 async def _nothing_to_repair() -> None:
@@ -64,6 +71,7 @@ class Worker:
         self._archive = Archive.of(settings)
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._seen = SeenFilter()
+        self._sent_log = SentLog()
         self._stop = asyncio.Event()
         self.heartbeat = Heartbeat()
         self.outcomes: Counter[str] = Counter()
@@ -74,10 +82,7 @@ class Worker:
         self._stop.set()
 
     async def run(self) -> None:
-        # Start-up objects are permanent and page objects are freed by reference counting, so the
-        # garbage collector need not scan either every few pages.
-        gc.freeze()
-        gc.set_threshold(50_000, 50, 50)
+        collect_rarely()
         keep_freed_memory()
         signer = make_signer(self._settings)
         fetcher = HttpFetcher(self._settings, __version__, signer)
@@ -96,6 +101,9 @@ class Worker:
                 if self._space.is_low:
                     await asyncio.sleep(SPACE_SECONDS)
                     continue
+                if not await self._sent_log.write(FINAL_LOG_SECONDS):
+                    await self._repair()
+                    continue
                 try:
                     self.shift = await self._begin_session(fetcher, router, pool)
                     self.heartbeat.end(STARTING)
@@ -109,6 +117,7 @@ class Worker:
                     await asyncio.sleep(0.5)
         finally:
             self.shift = None
+            await self._sent_log.write(LAST_LOG_SECONDS)
             await router.close()
             await fetcher.close()
 
@@ -143,6 +152,7 @@ class Worker:
             archive=self._archive,
             name=self._name,
             seen=self._seen,
+            sent_log=self._sent_log,
             outcomes=self.outcomes,
             stop=self._stop,
             repair=self._repair,

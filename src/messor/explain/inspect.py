@@ -181,6 +181,7 @@ def inspect_document(given: Given) -> Found:
             "EPUB file, or name its content_type (text/plain, text/csv, message/rfc822)."
         )
     text = text_of(body, content_type)
+    html.check_depth(text)  # what it was converted to may be nested to crash its parser
     reading = html.read_page(text, _optional(given, "url") or NO_URL, bounded=False)
     return {
         "format": kind.value,

@@ -30,10 +30,11 @@ from messor.ledger.events import Event, record
 from messor.settings import Settings
 from messor.store.database import Connection, Database
 
+# One that was removed meanwhile, for an erasure, is there again: it is noted so, and removed next time.
 DELIVERED = """
-UPDATE messor.exports SET delivered_as = $2, updated_at = messor.clock() WHERE id = $1 AND state = 'done'
+UPDATE messor.exports SET delivered_as = $2, state = 'done', updated_at = messor.clock()
+ WHERE id = $1 AND state IN ('done', 'removed')
 """
-NAME = "SELECT s.name FROM messor.exports x JOIN messor.standing_exports s ON s.id = x.standing_id WHERE x.id = $1"
 
 
 class ExportRequest(msgspec.Struct):
@@ -71,7 +72,7 @@ def register(handlers: Handlers, settings: Settings, database: Database) -> None
 async def _delivered(database: Database, folder: Path, places: Places, made: Export) -> str:
     """Copy the file to its place; returns its name there."""
     assert made.place is not None
-    name = delivered_name(made, await database.fetchval(NAME, made.id) or "removed")
+    name = await delivered_name(database, made)
     await asyncio.to_thread(places.of(made.place).put, file_of(folder, made), name)
     return name
 

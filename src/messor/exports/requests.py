@@ -23,7 +23,7 @@ from messor.errors import ConflictError, MessorError, NotFoundError, UsageError
 from messor.exports.formats import Format, format_of
 from messor.exports.nouns import Noun, noun_of
 from messor.exports.places import Places
-from messor.exports.queries import COLUMNS, Export
+from messor.exports.queries import COLUMNS, Export, get
 from messor.jobs import jobs
 from messor.jobs.jobs import NewJob, enqueue
 from messor.ledger.events import Event, record
@@ -73,11 +73,14 @@ UPDATE messor.exports SET state = 'removed', finished_at = messor.clock() WHERE 
 """
 # Erased data may be in any file that was begun before, wherever it was delivered.
 OUTDATED = """
-SELECT x.id, x.place, x.delivered_as FROM messor.exports x
+SELECT x.id FROM messor.exports x
  WHERE x.target IS NULL AND x.state IN ('done', 'failed', 'cancelled')
    AND ((x.finished_at < messor.clock() - interval '7 days' AND x.delivered_as IS NULL)
         OR x.created_at <= (SELECT max(e.created_at) FROM messor.erasures e))
  ORDER BY x.created_at LIMIT 1000
+"""
+NAME = """
+SELECT s.name FROM messor.exports x JOIN messor.standing_exports s ON s.id = x.standing_id WHERE x.id = $1
 """
 ERASED_SINCE = "SELECT EXISTS (SELECT FROM messor.erasures WHERE created_at >= $1)"
 
@@ -272,8 +275,11 @@ def file_of(folder: Path, export: Export) -> Path:
     return folder / f"{export.id}{format_of(export.format).suffixes[0]}"
 
 
-def delivered_name(export: Export, name: str) -> str:
+async def delivered_name(database: Database, export: Export) -> str:
     """The name of a standing export's file at its place: sorted by time, the same at every attempt."""
+    if export.delivered_as is not None:
+        return export.delivered_as
+    name = await database.fetchval(NAME, export.id) or "removed"
     return (
         f"{name}/{export.noun}-{export.created_at:%Y%m%dT%H%M%SZ}-{export.id.hex[-8:]}"
         f"{format_of(export.format).suffixes[0]}"
@@ -305,13 +311,21 @@ async def remove_outdated(database: Database, folder: Path, places: Places) -> i
     rows, removed = await database.fetch(OUTDATED), 0
     for row in rows:
         await asyncio.to_thread(_unlink, folder, row["id"])
-        if row["delivered_as"] is not None:
-            try:
-                await asyncio.to_thread(places.of(row["place"]).remove, row["delivered_as"])
-            except MessorError as error:
-                logger.warning("An export that holds erased data is still there: %s", error)
-                continue
-        async with database.transaction() as connection:
-            await connection.execute(REMOVED, row["id"])
-        removed += 1
+        if await _is_off_its_place(database, places, await get(database, row["id"])):
+            async with database.transaction() as connection:
+                await connection.execute(REMOVED, row["id"])
+            removed += 1
     return removed
+
+
+async def _is_off_its_place(database: Database, places: Places, export: Export) -> bool:
+    """Remove what was delivered, also what a delivery that was killed left there."""
+    if export.place is None or export.state != "done":
+        return True
+    name = await delivered_name(database, export)
+    try:
+        await asyncio.to_thread(places.of(export.place).remove, name)
+    except MessorError as error:
+        logger.warning("An export that holds erased data may still be there: %s", error)
+        return False
+    return True

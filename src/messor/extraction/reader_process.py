@@ -7,7 +7,6 @@ archive named in its requests, and what Python loads.
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import signal
@@ -29,7 +28,7 @@ from messor.content.memory import Memory
 from messor.content.products.ranking import Ranking
 from messor.content.view import PageView
 from messor.core import sandbox
-from messor.core.memory import keep_freed_memory
+from messor.core.memory import collect_rarely, keep_freed_memory
 from messor.errors import MessorError
 from messor.extraction.reader_protocol import (
     HEAD,
@@ -203,8 +202,7 @@ def main() -> None:
     answers = _Answers(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # parser output must not mix with answers
     parsers, memory = installed_parsers(), Memory()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 50)
+    collect_rarely()
 
     def before_waiting() -> None:
         answers.send()

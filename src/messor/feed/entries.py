@@ -6,7 +6,7 @@ thing is gone has none and is left out: its tombstone follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ PAGES = """
 SELECT g.n, p.url, g.page_id, s.id AS snapshot_id, s.content_hash, s.data_hash, s.title, s.language,
        s.crawled_at, b.snapshot_id AS last_id, b.content_hash AS last_content_hash,
        b.data_hash AS last_data_hash, b.title AS last_title
-  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::timestamptz[])
+  FROM unnest($1::text::int[], $2::text::bigint[], $3::text::bigint[], $4::timestamptz[])
          AS g (n, page_id, snapshot_id, seen_at)
  CROSS JOIN LATERAL (SELECT url FROM messor.pages WHERE id = g.page_id LIMIT 1) p
   LEFT JOIN LATERAL (SELECT id, encode(content_hash, 'hex') AS content_hash, title, language,
@@ -42,8 +42,8 @@ SELECT g.n, r.page_id, g.record_id, q.id AS product_id, p.url, h.snapshot_id, h.
        h.fields::text AS moved,
        CASE WHEN g.whole THEN coalesce(r.data || l.data, r.data)::text END AS whole,
        CASE WHEN r.snapshot_id = h.snapshot_id THEN r.fields::text END AS proofs
-  FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bool[])
-         AS g (n, record_id, first, last, whole)
+  FROM unnest($1::text::int[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[],
+              $5::text::bool[]) AS g (n, record_id, first, last, whole)
  CROSS JOIN LATERAL (SELECT page_id, snapshot_id, data, fields FROM messor.records
                       WHERE id = g.record_id LIMIT 1) r
  CROSS JOIN LATERAL (SELECT url FROM messor.pages WHERE id = r.page_id LIMIT 1) p
@@ -124,19 +124,27 @@ _decode = msgspec.json.decode
 WHOLE = frozenset(("new", "returned", "removed"))  # told with all values of the record
 
 
-async def details_of(source: Source, entries: Sequence[Entry]) -> list[Details | None]:
-    """The details of each entry, in order; None where the thing is gone."""
+async def details_of(
+    source: Source, entries: Sequence[Entry], *, whole: bool = False
+) -> list[Details | None]:
+    """The details of each entry, in order; None where the thing is gone.
+
+    `whole` tells all values of records that changed, too.
+    """
     found: list[Details | None] = [None] * len(entries)
-    for kind, look_up in _LOOK_UPS.items():
-        wanted = [
-            (n, one) for n, one in enumerate(entries) if one.kind == kind and one.state != "erased"
-        ]
-        if wanted:
+    by_kind: dict[str, Numbered] = {}
+    for number, entry in enumerate(entries):
+        if entry.state == "erased" or entry.kind == "product":
+            found[number] = _tombstone(entry)
+        else:
+            by_kind.setdefault(entry.kind, []).append((number, entry))
+    if changed := by_kind.pop("record", None):
+        for number, details in (await _records(source, changed, whole)).items():
+            found[number] = details
+    for kind, wanted in by_kind.items():
+        if look_up := _LOOK_UPS.get(kind):
             for number, details in (await look_up(source, wanted)).items():
                 found[number] = details
-    for number, entry in enumerate(entries):
-        if found[number] is None and (entry.state == "erased" or entry.kind == "product"):
-            found[number] = _tombstone(entry)
     return found
 
 
@@ -150,12 +158,17 @@ def _tombstone(entry: Entry) -> Details:
     )
 
 
+def _array(values: Iterable[int | bool | None]) -> str:
+    """An array as PostgreSQL writes it: a list would be looked at value by value by the driver."""
+    return ("{" + ",".join(map(str, values)) + "}").replace("None", "NULL")
+
+
 async def _pages(source: Source, wanted: Numbered) -> dict[int, Details]:
     rows = await source.fetch(
         PAGES,
-        [n for n, _ in wanted],
-        [one.subject for _, one in wanted],
-        [one.ref_from for _, one in wanted],
+        _array(n for n, _ in wanted),
+        _array(one.subject for _, one in wanted),
+        _array(one.ref_from for _, one in wanted),
         [one.seen_at for _, one in wanted],
     )
     return {row["n"]: _page(row) for row in rows}
@@ -175,14 +188,14 @@ def _page(row: Mapping[str, Any]) -> Details:
     return Details(row["url"], row["page_id"], before=before, after=after, evidence=evidence)
 
 
-async def _records(source: Source, wanted: Numbered) -> dict[int, Details]:
+async def _records(source: Source, wanted: Numbered, whole: bool) -> dict[int, Details]:
     rows = await source.fetch(
         RECORDS,
-        [n for n, _ in wanted],
-        [one.subject for _, one in wanted],
-        [one.ref_from for _, one in wanted],
-        [one.ref_to for _, one in wanted],
-        [one.state in WHOLE for _, one in wanted],
+        _array(n for n, _ in wanted),
+        _array(one.subject for _, one in wanted),
+        _array(one.ref_from for _, one in wanted),
+        _array(one.ref_to for _, one in wanted),
+        _array(whole or one.state in WHOLE for _, one in wanted),
     )
     states = {n: one.state for n, one in wanted}
     return {row["n"]: _record(row, states[row["n"]]) for row in rows}
@@ -191,13 +204,13 @@ async def _records(source: Source, wanted: Numbered) -> dict[int, Details]:
 def _record(row: Mapping[str, Any], state: str) -> Details:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+    whole = row["whole"] and {k: v for k, v in _decode(row["whole"]).items() if v is not None}
     if state in WHOLE:
-        whole = {k: v for k, v in _decode(row["whole"]).items() if v is not None}
         before, after = (whole, None) if state == "removed" else (None, whole)
     else:
         moved = _decode(row["moved"]) if row["moved"] else {}
         before = {name: values[0] for name, values in moved.items()}
-        after = {name: values[1] for name, values in moved.items()}
+        after = whole or {name: values[1] for name, values in moved.items()}
     proofs = _decode(row["proofs"]) if row["proofs"] and after else {}
     fields = {
         name: proofs[name]["evidence"]
@@ -257,7 +270,6 @@ async def _by_uuid(source: Source, sql: str, wanted: Numbered) -> dict[int, dict
 
 _LOOK_UPS: dict[str, Callable[[Source, Numbered], Any]] = {
     "page": _pages,
-    "record": _records,
     "domain": _domains,
     "candidate": _candidates,
     "organisation": _organisations,

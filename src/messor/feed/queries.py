@@ -40,7 +40,9 @@ KEPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    slots=True
+)  # not frozen: making one would take ten times as long, of thousands per batch
 class Change:
     """An entry of the change feed; `erased` is a tombstone."""
 
@@ -97,11 +99,17 @@ ENTRIES = Listing(
 
 
 async def _read(
-    source: Source, wanted: ChangeFilter, order: str, after: Position | None, limit: int
+    source: Source,
+    wanted: ChangeFilter,
+    order: str,
+    after: Position | None,
+    limit: int,
+    *,
+    whole: bool = False,
 ) -> tuple[list[Change], Position | None]:
     await _require_kept(source, after)
     entries, reached = await ENTRIES.select(source, wanted, order, after, limit)
-    return await _changes(source, entries), reached
+    return await _changes(source, entries, whole=whole), reached
 
 
 async def _require_kept(source: Source, after: Position | None) -> None:
@@ -112,8 +120,8 @@ async def _require_kept(source: Source, after: Position | None) -> None:
         )
 
 
-async def _changes(source: Source, entries: Sequence[Entry]) -> list[Change]:
-    details = await details_of(source, entries)
+async def _changes(source: Source, entries: Sequence[Entry], *, whole: bool) -> list[Change]:
+    details = await details_of(source, entries, whole=whole)
     pairs = zip(entries, details, strict=True)
     return [_change(entry, known) for entry, known in pairs if known is not None]
 
@@ -162,21 +170,31 @@ class FeedPage:
 
 
 async def read_feed(
-    source: Source, wanted: ChangeFilter, *, cursor: str | None = None, limit: int = MAX_BATCH
+    source: Source,
+    wanted: ChangeFilter,
+    *,
+    cursor: str | None = None,
+    limit: int = MAX_BATCH,
+    whole: bool = False,
 ) -> FeedPage:
-    """The next entries in commit order."""
+    """The next entries in commit order; `whole`: with all values of records that changed."""
     after = CHANGES.position_at(wanted, COMMITTED, cursor)
-    found, reached, has_more = await read_after(source, wanted, after, limit)
+    found, reached, has_more = await read_after(source, wanted, after, limit, whole=whole)
     at = CHANGES.cursor_at(reached, wanted, COMMITTED)
     return FeedPage(found, at if has_more else None, at)
 
 
 async def read_after(
-    source: Source, wanted: ChangeFilter, after: Position | None, limit: int
+    source: Source,
+    wanted: ChangeFilter,
+    after: Position | None,
+    limit: int,
+    *,
+    whole: bool = False,
 ) -> tuple[list[Change], Position, bool]:
     """The next entries, the position reached, and whether more follow already."""
     end = await newest(source)  # asked first: what is committed later lies behind it
-    found, reached = await _read(source, wanted, COMMITTED, after, limit)
+    found, reached = await _read(source, wanted, COMMITTED, after, limit, whole=whole)
     if reached is not None:
         return found, reached, True
     return found, _furthest(after or START, end, found), False

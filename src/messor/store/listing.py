@@ -245,14 +245,15 @@ class Listing(Generic[Item, Given]):
              ORDER BY {self.alias}.list_order {direction}, {key} {direction}""",
             *values,
         )
-        items, reached = [], None
-        for row in rows[:limit]:
-            found = dict(row)
-            reached = Position(found.pop("list_order"), found.pop("list_key"))
-            items.append(self.make(found) if self.make else self.item(**found))
+        items = [self._item(row) for row in rows[:limit]]
         if len(rows) > limit:
-            return items, reached
+            return items, Position(rows[limit - 1]["list_order"], rows[limit - 1]["list_key"])
         return items, await self._edge(source, scanned, values[:known]) if bound else None
+
+    def _item(self, row: asyncpg.Record) -> Item:
+        found = dict(zip(row.keys(), row.values(), strict=True))  # quicker than dict(row)
+        del found["list_order"], found["list_key"]
+        return self.make(found) if self.make else self.item(**found)
 
     def _beyond(self, by: Order, after: Position | None, values: Values) -> list[str]:
         if after is None:

@@ -81,8 +81,7 @@ def parse_document(html: str, *, bounded: bool = True, is_site_known: bool = Fal
     if not bounded:
         return turbohtml.parse(html, positions=False)
     check_size(html)
-    if is_too_deep(html, known=is_site_known):
-        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
+    check_depth(html, is_site_known=is_site_known)
     return parse_in_time(html, _PARSE_BUDGET_SECONDS, _CHUNK)
 
 
@@ -90,6 +89,12 @@ def check_size(html: str) -> None:
     """Raise TooComplexError for a page that is too large."""
     if len(html) > MAX_CHARS:
         raise TooComplexError(f"The page has more than {MAX_CHARS} characters.")
+
+
+def check_depth(html: str, *, is_site_known: bool = False) -> None:
+    """Raise TooComplexError for a page that nests too deeply for its parser."""
+    if is_too_deep(html, known=is_site_known):
+        raise TooComplexError(f"The page nests more than {MAX_DEPTH} elements.")
 
 
 def parse_in_time(

@@ -1670,6 +1670,7 @@ class Operations:
         self,
         *,
         wait: int | None = None,
+        whole: bool | None = None,
         kinds: str | None = None,
         state: Literal["new", "changed", "removed", "returned", "erased"] | None = None,
         domain: str | None = None,
@@ -1704,6 +1705,7 @@ class Operations:
                 answer=models.FeedOut,
                 query={
                     "wait": wait,
+                    "whole": whole,
                     "kinds": kinds,
                     "state": state,
                     "domain": domain,
@@ -5236,6 +5238,7 @@ class AsyncOperations:
         self,
         *,
         wait: int | None = None,
+        whole: bool | None = None,
         kinds: str | None = None,
         state: Literal["new", "changed", "removed", "returned", "erased"] | None = None,
         domain: str | None = None,
@@ -5270,6 +5273,7 @@ class AsyncOperations:
                 answer=models.FeedOut,
                 query={
                     "wait": wait,
+                    "whole": whole,
                     "kinds": kinds,
                     "state": state,
                     "domain": domain,

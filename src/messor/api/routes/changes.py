@@ -27,6 +27,7 @@ from messor.api.streams import (
     stream,
 )
 from messor.core import clock
+from messor.errors import UsageError
 from messor.feed.chunk_feed import MAX_PAGES, ChunkPage, PageChunks, read_chunks
 from messor.feed.queries import (
     CHANGES,
@@ -53,6 +54,9 @@ Asked = ListRequest[Change, ChangeFilter]
 Wait = Annotated[
     int, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for an entry if there is none")
 ]
+Whole = Annotated[
+    bool, Query(description="Give all values of changed records in `after`, to replace them by key")
+]
 
 
 class FeedOut(BaseModel):
@@ -72,7 +76,9 @@ async def list_changes(
     principal: PrincipalDep,
     asked: Annotated[Asked, list_request(CHANGES, most=MAX_BATCH)],
     uses: DeclaredUses,
+    *,
     wait: Wait = 0,
+    whole: Whole = False,
 ) -> Response:
     """List what changed in commit order: each entry has a stable id, before, after and evidence.
 
@@ -83,25 +89,33 @@ async def list_changes(
     """
     database = context.database
     if asked.order != COMMITTED:
+        if whole:
+            raise UsageError("whole goes with the order committed only.")
         listed = await asked.read(database)
         return _response(await _released(database, FeedPage(listed.items, listed.next, None), uses))
-    page = await read_feed(database, asked.filters, cursor=asked.cursor, limit=asked.limit)
+    page = await _next(context, asked, asked.cursor, whole=whole)
     if wait and not page.items:
         context.streams.require_room(caller_of(principal))
         with context.streams.holding(caller_of(principal)):
-            page = await _wait(context, asked, page, wait)
+            page = await _wait(context, asked, page, wait, whole=whole)
     return _response(await _released(database, page, uses))
 
 
-async def _wait(context: ApiContext, asked: Asked, page: FeedPage, seconds: int) -> FeedPage:
+async def _next(context: ApiContext, asked: Asked, cursor: str | None, *, whole: bool) -> FeedPage:
+    return await read_feed(
+        context.database, asked.filters, cursor=cursor, limit=asked.limit, whole=whole
+    )
+
+
+async def _wait(
+    context: ApiContext, asked: Asked, page: FeedPage, seconds: int, *, whole: bool
+) -> FeedPage:
     """Read on until there is an entry or the time is over. No connection is held meanwhile."""
     until = clock.now() + seconds
     while not (page.items or context.is_closing or clock.now() >= until):
         if page.next is None:
             await asyncio.sleep(min(POLL_SECONDS, max(0.0, until - clock.now())))
-        page = await read_feed(
-            context.database, asked.filters, cursor=page.cursor, limit=asked.limit
-        )
+        page = await _next(context, asked, page.cursor, whole=whole)
     return page
 
 

@@ -65,7 +65,7 @@ class ApprovalOut(BaseModel):
 
 @router.get("/prices")
 @needs(Act.READ)
-async def list_prices(
+async def list_asked_prices(
     database: DatabaseDep,
     asked: Annotated[ListRequest[AskedPrice, PriceFilter], list_request(PRICES)],
 ) -> ListPage[AskedPrice]:

@@ -12,7 +12,7 @@ from messor.errors import UsageError
 from messor.explain.why import explain
 from messor.fetch.identity.message_signatures import HttpMessage, inputs_of, verify
 from messor.governance import prices
-from messor.governance.price_queries import PAYMENTS, PRICES, PaymentFilter, PriceFilter
+from messor.governance.price_queries import PAYMENTS, PRICES, AskedPriceFilter, PaymentFilter
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.store.database import Database
@@ -65,7 +65,7 @@ async def test_a_price_is_an_outcome_and_never_paid_unasked(
     assert len(toll.asked) == 1
     assert not any("crawler" in name for name in toll.asked[0].headers)
     assert await payments(database) == []
-    (asked,) = (await PRICES.read(database, PriceFilter())).items
+    (asked,) = (await PRICES.read(database, AskedPriceFilter())).items
     assert (asked.amount, asked.currency, asked.scheme) == (
         Decimal("0.01"),
         "USD",

@@ -60,6 +60,7 @@ COMMANDS = {
     "members": "messor.cli.members:members",
     "model": "messor.cli.model:model",
     "orbits": "messor.cli.orbits:orbits",
+    "owners": "messor.cli.owners:owners",
     "pages": "messor.cli.pages:pages",
     "parsers": "messor.cli.parsers:parsers",
     "plan": "messor.cli.configuration:plan",

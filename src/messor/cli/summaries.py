@@ -33,6 +33,7 @@ SUMMARIES = {
     "members": "Add members, set their roles, and create login links.",
     "model": "Show model calls, their cost, and values that the pages do not confirm.",
     "orbits": "List orbits and their ingestions.",
+    "owners": "Handle requests of site owners: opt-out, erasure, politeness reports.",
     "pages": "List the pages of a domain and their outcomes.",
     "parsers": "Show and select the parsers that extract records from pages.",
     "plan": "Show what applying the configuration in FOLDER would change; nothing is changed.",

@@ -51,6 +51,7 @@ from messor.console.views import (
     model_calls,
     oidc,
     overview,
+    owners,
     page,
     parsers,
     prices,
@@ -95,6 +96,7 @@ SCREENS: tuple[Screen, ...] = (
     *review.SCREENS,
     *rights.SCREENS,
     *prices.SCREENS,
+    *owners.MEMBERS,
     *submit.SCREENS,
     *domains.SCREENS,
     *domain.SCREENS,
@@ -165,7 +167,7 @@ def make_console(
         _identity_provider(settings),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
-    screens += identity.SCREENS if settings.identity_url else ()
+    screens += identity.SCREENS + owners.SCREENS if settings.identity_url else ()
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]

@@ -28,6 +28,7 @@ from messor.crawl.keep import Keeper
 from messor.crawl.links import LinkFilter
 from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
+from messor.crawl.proofs import ProofReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
 from messor.crawl.sent_log import SentLog
@@ -151,6 +152,7 @@ class WorkerSession:
             robots=RobotsReader(terms, self._flush_queue, agent=agent),
             sitemaps=SitemapTaskReader(self._flush_queue, link_filter),
             images=ImageReader(self._flush_queue, self._archive, agent=agent),
+            proofs=ProofReader(database, self._flush_queue),
             preflights=PreflightReader(terms, database, agent=agent),
             http_fallback=HttpFallback(self._flush_queue, link_filter),
             paid_calls=PaidCalls(database, router.paid),

@@ -23,6 +23,7 @@ from messor.crawl.keep import Keeper
 from messor.crawl.page_result import PageResult
 from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
+from messor.crawl.proofs import ProofReader
 from messor.crawl.read import PageReadResult, Reader
 from messor.crawl.robots import RobotsReader, robots_page
 from messor.crawl.rules import DueTask, decide_task
@@ -38,6 +39,7 @@ from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
 from messor.governance.payment import Payments
+from messor.governance.site_proofs import MAX_FILE
 from messor.ledger.decisions import Decision, Verdict
 from messor.ledger.events import Event
 from messor.politeness.friction import Friction
@@ -57,7 +59,9 @@ DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 
 # Long robots files and sitemaps are truncated (RFC 9309 2.5, sitemaps.org); images are read just
 # far enough to see that they are too large.
-CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1}
+CUT_AT = {
+    "robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1, "proof": MAX_FILE,
+}  # fmt: skip
 
 
 # Parsing is CPU work on the event loop. A few pages per turn, so that flushes, timers and other
@@ -122,6 +126,7 @@ class Visitor:
         robots: RobotsReader,
         sitemaps: SitemapTaskReader,
         images: ImageReader,
+        proofs: ProofReader,
         preflights: PreflightReader,
         http_fallback: HttpFallback,
         paid_calls: PaidCalls,
@@ -139,6 +144,7 @@ class Visitor:
         self._robots = robots
         self._sitemaps = sitemaps
         self._images = images
+        self._proofs = proofs
         self._preflights = preflights
         self._http_fallback = http_fallback
         self._paid_calls = paid_calls
@@ -198,7 +204,7 @@ class Visitor:
             visit.pages += 1
             if task.kind == "robots":
                 fetched = await self._read_robots(visit, task, decision, fetched)
-            elif task.kind in ("sitemap", "image"):
+            elif task.kind in ("sitemap", "image", "proof"):
                 await self._read_other(visit, task, decision, fetched)
             else:
                 fetched = await self._take_page(visit, task, decision, fetched)
@@ -272,9 +278,11 @@ class Visitor:
     async def _read_other(
         self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
     ) -> None:
-        """Read a response that is not a page: a sitemap or an image."""
+        """Read a response that is not a page: a sitemap, an image or the file of a proof."""
         if task.kind == "image":
             self._images.read(visit.lane, task, decision, fetched)
+        elif task.kind == "proof":
+            await self._proofs.read(visit.lane, task, decision, fetched)
         else:
             await self._sitemaps.read(visit.lane, task, decision, fetched)
         await self._record_friction(visit, task, fetched, refusal_of(fetched))

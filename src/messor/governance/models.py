@@ -121,6 +121,62 @@ class PaymentTable(Base):
     settled_at: Mapped[utc | None]
 
 
+class OwnerRequestTable(Base):
+    """What a site's owner asks for, and how they showed that the domain is theirs."""
+
+    __tablename__ = "owner_requests"
+    __table_args__ = (
+        check("(proved_at IS NULL) = (method IS NULL)"),
+        index("owner_requests_domain", "domain, asked_at DESC"),
+    )
+
+    id: Mapped[uuid_key]
+    domain: Mapped[ctext]
+    wish: Mapped[str] = column(check="wish IN ('opt_out', 'erase', 'report')")
+    contact: Mapped[str | None]
+    challenge: Mapped[str]  # public: it stands in a record or a file
+    token_hash: Mapped[bytes] = column(unique=True)  # of the request's own page
+    source: Mapped[str] = column(check="source IN ('form', 'mail')")
+    method: Mapped[str | None] = column(check="method IN ('dns', 'file')")
+    asked_at: Mapped[utc_now]
+    expires_at: Mapped[utc]
+    proved_at: Mapped[utc | None]
+    outcome: Mapped[str | None]
+
+
+class SiteProofTable(Base):
+    """A file of a site that is fetched and compared."""
+
+    __tablename__ = "site_proofs"
+    __table_args__ = (
+        unique("host, expected, purpose"),
+        index("site_proofs_page", "page_id", "state = 'waiting'"),
+    )
+
+    id: Mapped[uuid_key]
+    page_id: Mapped[bigint]
+    host: Mapped[ctext]
+    expected: Mapped[str]
+    purpose: Mapped[str] = column(check="purpose IN ('owner', 'push')")
+    state: Mapped[str] = column(
+        default="'waiting'", check="state IN ('waiting', 'proved', 'refused')"
+    )
+    reason: Mapped[str | None]
+    asked_at: Mapped[utc_now]
+    answered_at: Mapped[utc | None]
+
+
+class PushedUrlTable(Base):
+    """A URL that an owner pushed, while the key of the push is checked."""
+
+    __tablename__ = "pushed_urls"
+
+    host: Mapped[ctext] = column(key=True)
+    expected: Mapped[str] = column(key=True)
+    url: Mapped[ctext] = column(key=True)
+    pushed_at: Mapped[utc_now]
+
+
 class RetentionRuleTable(Base):
     """Which snapshots go, and when; without domain and vertical, of all domains."""
 

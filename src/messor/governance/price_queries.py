@@ -42,7 +42,7 @@ class AskedPrice:
         )
 
 
-class PriceFilter(Filters):
+class AskedPriceFilter(Filters):
     """Filters of prices."""
 
     domain: DomainText | None = where(OF_DOMAIN.format(alias="q"), "Domain")
@@ -57,7 +57,7 @@ class PriceFilter(Filters):
 PRICES = Listing(
     name="prices",
     item=AskedPrice,
-    filters=PriceFilter,
+    filters=AskedPriceFilter,
     table="messor.price_quotes",
     alias="q",
     joins="JOIN messor.domains d ON d.id = q.domain_id"

@@ -187,6 +187,13 @@ _GROUPS: Mapping[str, _Group] = {
         audience="admins",
     ),
     "organisation": _Group({"created": "an organisation was added"}),
+    "owner": _Group(
+        {
+            "asked": "a site's owner asked for an opt-out, an erasure or a report",
+            "proved": "a site's owner showed that the domain is theirs, and what was asked is done",
+        },
+        ("proved",),
+    ),
     "page": _Group({"flagged": "a page became relevant"}, ("flagged",), page_urls=_OF_PAGE),
     "pages": _Group({"imported": "saved pages were imported"}),
     "parser": _Group(

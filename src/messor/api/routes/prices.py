@@ -19,9 +19,9 @@ from messor.governance.price_queries import (
     PRICES,
     Amount,
     AskedPrice,
+    AskedPriceFilter,
     Payment,
     PaymentFilter,
-    PriceFilter,
 )
 from messor.governance.prices import Approval
 from messor.registry import domains as registry
@@ -67,7 +67,7 @@ class ApprovalOut(BaseModel):
 @needs(Act.READ)
 async def list_asked_prices(
     database: DatabaseDep,
-    asked: Annotated[ListRequest[AskedPrice, PriceFilter], list_request(PRICES)],
+    asked: Annotated[ListRequest[AskedPrice, AskedPriceFilter], list_request(PRICES)],
 ) -> ListPage[AskedPrice]:
     """List the newest price that each domain asks, and what is approved."""
     return await asked.read(database)

@@ -10,7 +10,7 @@ from messor.console.listing import list_of
 from messor.console.screens import get, post
 from messor.errors import ConflictError, UsageError
 from messor.governance import prices
-from messor.governance.price_queries import PAYMENTS, PRICES, PriceFilter
+from messor.governance.price_queries import PAYMENTS, PRICES, AskedPriceFilter
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.web.quotes import Scheme
@@ -36,7 +36,7 @@ async def _form(
     call: ConsoleRequest, domain: Domain, *, wrong: str | None = None, status: int = 200
 ) -> Response:
     database = call.context.database
-    asked = await PRICES.read(database, PriceFilter(domain=domain.domain), limit=10)
+    asked = await PRICES.read(database, AskedPriceFilter(domain=domain.domain), limit=10)
     approval = await prices.in_force(database, domain.id)
     return await call.page(
         "rights/price.html", status=status, wrong=wrong, domain=domain, asked=asked.items,

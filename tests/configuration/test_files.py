@@ -18,6 +18,8 @@ status = "approved"
 vertical = "funding"
 uses = ["search"]
 delay = 0.3
+crawl_hours = "22-06"
+time_zone = "Europe/Berlin"
 max_crawl_depth = 2
 trusted = true
 
@@ -45,6 +47,10 @@ place = "lake"
 
 [schedules.O-Sweeper]
 cadence = "*/15 * * * *"
+
+[traffic.limits]
+crawl_hours = "08-20"
+megabytes_per_day = 700
 """
 
 
@@ -109,7 +115,14 @@ def test_an_export_makes_another_installation_alike(
     assert messor("domains", "submit", "three.test").code == 0
     assert messor("domains", "blacklist", "three.test", "--reason", 'says "no"\n').code == 0
     assert messor("export", "config", "-o", str(tmp_path / "out")).code == 0
-    for table in ("watches", "retention_rules", "standing_exports", "members", "schedules"):
+    for table in (
+        "watches",
+        "retention_rules",
+        "standing_exports",
+        "members",
+        "schedules",
+        "traffic_limits",
+    ):
         fetch(dsn, f"DELETE FROM messor.{table}")
     fetch(dsn, "TRUNCATE messor.domains CASCADE")
     done = messor("apply", str(tmp_path / "out"), "--json")
@@ -190,6 +203,8 @@ def test_the_last_admin_is_not_pruned(messor: Messor, tmp_path: Path) -> None:
         ('[schedules.O-None]\ncadence = "@daily"', "there is none"),
         ('[schedules.O-Sweeper]\ncadence = "soon"', "soon"),
         ('[watches.x]\nnoun = "pages"\ncondition = { when = "falls" }', "falls needs field"),
+        ("[traffic.all]\nmegabytes_per_day = 5", "traffic.limits"),
+        ("[traffic.limits]\n", "give crawl_hours"),
         ("[domains", "not valid TOML"),
         ("domains = 3", "must be tables"),
     ],

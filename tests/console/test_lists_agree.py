@@ -38,6 +38,8 @@ class Place(NamedTuple):
 
 
 PLACES = {
+    "entities": Place("/entities", "entities list", "/entities"),
+    "proposals": Place("/entities/proposals", "entities proposals", "/entities/proposals"),
     "candidates": Place("/candidates", "scout candidates", "/candidates"),
     "discovery sessions": Place("/discovery-sessions", "scout sessions", "/discovery"),
     "keywords": Place("/keywords", "keywords list", "/keywords"),

@@ -16,6 +16,7 @@ from messor.access.saved_views import begin_with, save
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
 from messor.console.views import public_request
+from messor.entities.follow import follow
 from messor.exports.requests import NewExport, begin
 from messor.fetch.guard import AddressGuard
 from messor.fetch.proxies.seal import seal_for
@@ -59,6 +60,7 @@ PARTS = {
     "/scores/{subject_id}": "SELECT subject_id FROM messor.scores LIMIT 1",
     "/batches/{batch_id}": "SELECT id FROM messor.task_batches LIMIT 1",
     "/jobs/{job_id}": "SELECT id FROM messor.jobs WHERE state = 'dead' LIMIT 1",
+    "/entities/{entity_id}": "SELECT min(id) FROM messor.entities WHERE state = 'current'",
     "/exports/{export_id}": "SELECT id FROM messor.exports LIMIT 1",
     "/webhooks/{webhook_id}": "SELECT id FROM messor.webhooks LIMIT 1",
     "/analytics/{question}": "SELECT 'price-trends'",
@@ -111,6 +113,7 @@ async def furnish(database: Database, admin: Principal, settings: Settings) -> l
     paths = [*await _orbit(database, LONG), *await _work(database, LONG)]
     paths += await _people(database, LONG)
     await stock_shop(database, "kettles.example")
+    await follow(database)
     await add_trial(database)
     paths += (await found.seed(database)).paths
     await _tell_and_save(database, admin, settings)

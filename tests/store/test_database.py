@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 
 import asyncpg
 import pytest
 
+import messor
 from messor.errors import UnavailableError, UsageError
 from messor.settings import Settings
 from messor.store.database import LOST_CONNECTION, SESSION, TRY_AGAIN, Database, sparse
@@ -59,6 +62,48 @@ async def test_a_transaction_that_fails_leaves_nothing(database: Database) -> No
             )
             await connection.execute("SELECT 1/0")
     assert await database.fetchval("SELECT count(*) FROM messor.segments") == 0
+
+
+async def test_a_released_connection_costs_no_round_trip(dsn: str) -> None:
+    async with Database(dsn, pool_size=1) as database, Database(dsn) as other:
+        pid = await database.fetchval("SELECT pg_backend_pid()")
+        last = await other.fetchval("SELECT query FROM pg_stat_activity WHERE pid = $1", pid)
+        assert last == "SELECT pg_backend_pid()"
+
+
+async def test_nothing_is_left_behind_for_the_next_user_of_a_connection(dsn: str) -> None:
+    async with Database(dsn, pool_size=1) as database:
+        assert database._pool is not None
+        connection = await database._pool.acquire()
+        await connection.execute("BEGIN")
+        await connection.execute("SET LOCAL statement_timeout = '1s'")
+        await database._pool.release(connection)
+        assert await database.fetchval("SHOW statement_timeout") == "30s"
+        assert not await database.fetchval("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+
+
+LASTING = re.compile(
+    r"""["'](?:RE)?SET (?!LOCAL|TRANSACTION|NULL|DEFAULT)[a-z]|set_config\([^)]*false\)"""
+    r"|pg_(?:try_)?advisory_lock\b|CREATE TEMP|WITH HOLD"
+)
+
+
+def test_no_statement_outlives_its_transaction() -> None:
+    """What connections are lent for must not depend on who had them before."""
+    rooms = Path(messor.__file__).parent
+    other = {
+        "analytics",
+        "exports",
+        "migrations",
+        "autogenerate.py",
+    }  # with connections of their own
+    found = [
+        f"{path.relative_to(rooms)}: {match.group()}"
+        for path in [*rooms.rglob("*.py"), *rooms.rglob("*.sql")]
+        if not other & set(path.relative_to(rooms).parts)
+        for match in LASTING.finditer(path.read_text("utf-8"))
+    ]
+    assert not found
 
 
 async def test_round_trips_are_counted(database: Database) -> None:

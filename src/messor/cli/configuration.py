@@ -13,7 +13,7 @@ from messor.cli.session import LOCAL_ADMIN, transact, with_database
 from messor.configuration.apply import apply as apply_files
 from messor.configuration.compare import compare, whole
 from messor.configuration.files import read, write
-from messor.configuration.model import Applying
+from messor.configuration.model import ApplyContext
 from messor.core.plurals import counted
 from messor.core.terminal import say
 from messor.settings import Settings
@@ -32,8 +32,8 @@ prune_option = click.option(
 )
 
 
-def _how() -> Applying:
-    return Applying(Settings(), LOCAL_ADMIN)
+def _how() -> ApplyContext:
+    return ApplyContext(Settings(), LOCAL_ADMIN)
 
 
 @click.command()

@@ -34,6 +34,9 @@ TERMS = (
     ("proxies", "proxies"),
     ("verify-tls", "verify_tls"),
     ("priority", "priority"),
+    ("hours", "crawl_hours"),
+    ("time-zone", "time_zone"),
+    ("megabytes-per-day", "megabytes_per_day"),
 )
 UNITS = {"delay": " s", "every": " h"}
 HOSTS = ("host", "delay", "delay reason", "risk", "latency", "robots", "last request", "notes")
@@ -90,7 +93,7 @@ def terms(domain: Domain) -> list[tuple[str, str]]:
 
 def _term(name: str, value: Any) -> str:
     if value is None:
-        return "default"
+        return "any" if name in ("hours", "megabytes-per-day") else "default"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}{UNITS[name]}" if name in UNITS else str(value)

@@ -187,11 +187,34 @@ def submit(
     type=click.IntRange(*RANGES["priority"]),
     help="Priority while workers are busy: 1 is highest, 10 lowest; 5 by default.",
 )
+@click.option(
+    "--hours",
+    "crawl_hours",
+    metavar="FROM-TO",
+    help="Crawl hours of the day in its time zone, such as 22-6.",
+)
+@click.option(
+    "--time-zone", metavar="ZONE", help="Its time zone, such as Europe/Berlin; UTC by default."
+)
+@click.option(
+    "--megabytes-per-day",
+    type=click.IntRange(*RANGES["megabytes_per_day"]),
+    help="Maximum received per day of its time zone; then it goes on the next day.",
+)
+@click.option("--reset-hours", is_flag=True, help="Crawl at any time.")
+@click.option("--reset-megabytes", is_flag=True, help="Receive any amount.")
 @click.option("--reset-delay", is_flag=True, help="Use the default delay.")
 @click.option("--reset-frequency", is_flag=True, help="Use the default crawl frequency.")
 @json_option
 def configure(
-    domain: str, as_json: bool, *, reset_delay: bool, reset_frequency: bool, **terms: Unpack[Terms]
+    domain: str,
+    as_json: bool,
+    *,
+    reset_delay: bool,
+    reset_frequency: bool,
+    reset_hours: bool,
+    reset_megabytes: bool,
+    **terms: Unpack[Terms],
 ) -> None:
     """Change the crawl terms of a domain; terms not given stay as they are.
 
@@ -203,9 +226,16 @@ def configure(
       messor domains configure foodbank.org --delay 2 --depth 4
       messor domains configure foodbank.org --on-block failover --every 168
       messor domains configure foodbank.org --every 1 --priority 2
+      messor domains configure foodbank.org --hours 22-6 --time-zone America/New_York
+      messor domains configure foodbank.org --megabytes-per-day 500
       messor domains configure foodbank.org --reset-delay
     """
-    flags = {"delay": reset_delay, "every_hours": reset_frequency}
+    flags = {
+        "delay": reset_delay,
+        "every_hours": reset_frequency,
+        "crawl_hours": reset_hours,
+        "megabytes_per_day": reset_megabytes,
+    }
     reset = [name for name, is_set in flags.items() if is_set]
     given = any(value is not None for value in terms.values())
     if not reset and not given:

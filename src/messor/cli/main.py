@@ -45,6 +45,7 @@ COMMANDS = {
     "db": "messor.cli.db:db",
     "doctor": "messor.cli.doctor:doctor",
     "domains": "messor.cli.domains:domains",
+    "entities": "messor.cli.entities:entities",
     "events": "messor.cli.events:events",
     "export": "messor.cli.export:export",
     "extract": "messor.cli.extract:extract",

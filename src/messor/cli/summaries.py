@@ -18,6 +18,7 @@ SUMMARIES = {
     "demo": "Crawl a simulated web on loopback twice, in a temporary folder.",
     "doctor": "Check everything Messor needs; exits with 1 when a check fails.",
     "domains": "Submit, review, configure and list the domains that may be crawled.",
+    "entities": "Show organisations, products, programs, services and places, each merged over all its pages.",
     "events": "Print events, newest first; with --follow in commit order.",
     "export": "Export whole lists to files.",
     "extract": "Extract records from crawled pages; nothing is fetched.",

@@ -108,9 +108,10 @@ async def _show_links(settings: Settings, session: Session, listening: socket.so
 async def _serve(workers: int, descriptor: int | None) -> None:
     """Run the components that are no worker's, including the relay if a broker is configured."""
     # The supervisor starts without them: what it loads stays in memory for nothing.
+    from messor.entities.follow import follower  # noqa: PLC0415
     from messor.ops.webhooks.dispatch import Dispatcher  # noqa: PLC0415
     from messor.runtime.worker_process import extraction  # noqa: PLC0415
-    from messor.watches.watcher import Watcher  # noqa: PLC0415
+    from messor.watches.watcher import watcher  # noqa: PLC0415
 
     settings = Settings()
     async with open_session(settings, pool_size=CONNECTIONS) as session:
@@ -118,7 +119,8 @@ async def _serve(workers: int, descriptor: int | None) -> None:
         watches.give_metrics("server", lambda: _figures(settings, session))
         watches.add("the schedule", lambda: _schedule(settings, session))
         watches.add("webhooks", lambda: Dispatcher(session.database))
-        watches.add("watches", lambda: Watcher(settings, session.database))
+        watches.add("watches", lambda: watcher(settings, session.database))
+        watches.add("entities", lambda: follower(session.database))
         if settings.broker_url is not None:
             watches.add("the broker relay", lambda: _relay(settings, session))
         if workers:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from messor.configuration.compare import section_changes, vertical_changes
 from messor.configuration.files import Configuration
-from messor.configuration.model import Applying, PlannedChange
+from messor.configuration.model import ApplyContext, PlannedChange
 from messor.configuration.sections import SECTIONS
 from messor.governance import block_policy
 from messor.ledger.events import Event, record
@@ -18,7 +18,7 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('messor.configuration', 0)
 
 
 async def apply(
-    connection: Connection, wanted: Configuration, how: Applying, *, prune: bool = False
+    connection: Connection, wanted: Configuration, how: ApplyContext, *, prune: bool = False
 ) -> list[PlannedChange]:
     """Make it so; returns what changed. An error leaves everything as it was.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from messor.configuration.files import Configuration
 from messor.configuration.model import (
-    Applying,
+    ApplyContext,
     KeyChange,
     PlannedChange,
     Section,
@@ -25,7 +25,7 @@ ACTIONS = ("add", "change", "remove")
 
 
 async def compare(
-    source: Source, wanted: Configuration, how: Applying, *, prune: bool = False
+    source: Source, wanted: Configuration, how: ApplyContext, *, prune: bool = False
 ) -> list[PlannedChange]:
     """What differs, in the order in which it is applied.
 
@@ -57,7 +57,7 @@ async def vertical_changes(source: Source, wanted: Configuration) -> list[Planne
 
 
 async def section_changes(
-    source: Source, wanted: Configuration, how: Applying, *, prune: bool
+    source: Source, wanted: Configuration, how: ApplyContext, *, prune: bool
 ) -> list[PlannedChange]:
     """The changes of every section that the files name."""
     known = {row["name"] for row in await source.fetch(APPLIED)} | wanted.verticals.keys()
@@ -124,7 +124,7 @@ def _removals(
 
 
 async def whole(
-    source: Source, how: Applying
+    source: Source, how: ApplyContext
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, str]]:
     """Everything that files can say about the database: sections, and sources of verticals."""
     sections = {section.name: await section.current(source, how) for section in SECTIONS}

@@ -50,7 +50,7 @@ class PlannedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Applying:
+class ApplyContext:
     """What sections need besides a connection."""
 
     settings: Settings
@@ -69,7 +69,7 @@ class Section(Protocol):
     def key(self, name: str) -> str:
         """The name of an object in its usual form; raises UsageError."""
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         """Every object of the database in file form."""
 
     def check(self, name: str, before: Values | None, wanted: Values) -> None:
@@ -78,7 +78,7 @@ class Section(Protocol):
     def goes(self, before: Values) -> bool:
         """Whether pruning does anything to an object that no file names."""
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         """Make one change, through the services that people use."""
 
 

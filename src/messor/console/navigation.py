@@ -67,6 +67,10 @@ MENU = (
         "Desks",
         (
             MenuEntry(
+                "Things", "/entities", "cubes", Act.READ,
+                words="entities organisations programs services places merged",
+            ),
+            MenuEntry(
                 "Records", "/records", "layer-group", Act.READ, also=("/corrections",),
                 words="statements corrections",
             ),

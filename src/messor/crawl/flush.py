@@ -33,7 +33,7 @@ from messor.frontier.seen import SeenFilter
 from messor.frontier.traps import PATTERN_BUDGET
 from messor.governance import prices
 from messor.ledger import errors, events
-from messor.politeness import friction, lanes, robots, robots_redirects
+from messor.politeness import friction, lanes, limits, robots, robots_redirects
 from messor.politeness.lanes import Silence
 from messor.politeness.lease import WorkerLease
 from messor.politeness.robots import RETRY_SECONDS, Adopted, RobotsFile
@@ -170,6 +170,9 @@ class Flusher:
             await self._write_results(connection, batch.results)
         if batch.cut_off:
             await rows.log_fetches(connection, self._lease, batch.cut_off)
+        await limits.count(
+            connection, self._lease.id, rows.received([*batch.results, *batch.cut_off])
+        )
         await runs.join(connection, batch.joins)
         await self._write_robots_waits(connection, batch)
         await self._write_facts(connection, batch)

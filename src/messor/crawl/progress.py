@@ -78,8 +78,9 @@ SELECT coalesce(r.reason, t.error_message, t.refusal) AS message, h.host, h.http
          ORDER BY x.fetched_at DESC LIMIT 1) AS status_code,
        f.error_json ->> 'type' AS robots_error,
        CASE WHEN h.cooldown_until > messor.clock() THEN h.cooldown_until END AS silent_until,
-       h.cooldown_reason
+       h.cooldown_reason, messor.closed_until(d.id, d.crawl_hours, d.time_zone, messor.clock()) AS closed_until
   FROM messor.hosts h JOIN messor.pages p ON p.host_id = h.id
+  JOIN messor.domains d ON d.id = h.domain_id
   JOIN messor.crawl_tasks t ON t.page_id = p.id
   LEFT JOIN messor.robots_files r ON r.verdict = 'deny_all' AND r.id =
        CASE WHEN p.url LIKE coalesce(h.scheme, 'http') || ':%' OR h.https_error IS NOT NULL
@@ -187,6 +188,9 @@ def _explain_outcome(row: Record) -> str:
     if row["silent_until"] is not None:
         until = f"{row['silent_until']:%Y-%m-%d %H:%M:%S} UTC"
         return f"{row['host']} is paused until {until}: {row['cooldown_reason']}"
+    if row["outcome"] is None and row["closed_until"] is not None:
+        until = f"{row['closed_until']:%Y-%m-%d %H:%M} UTC"
+        return f"crawl hours or megabytes of its domain allow it from {until}"
     if row["outcome"] is None:
         return "it has not been fetched yet"
     answered = f"it answered {row['status_code']}, " if row["status_code"] else ""

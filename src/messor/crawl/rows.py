@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import msgspec
 
@@ -15,6 +17,7 @@ from messor.frontier.images import Move
 from messor.frontier.recrawl import PageChange
 from messor.frontier.transitions import HELD_SQL
 from messor.governance.prices import QuotedPage
+from messor.politeness import limits
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Connection, sparse
 
@@ -191,6 +194,18 @@ def quoted_page(result: PageResult) -> QuotedPage | None:
         if fetched.result.quote is not None:
             return QuotedPage(result.lane.host_id, result.task.page_id, fetched.result.quote)
     return None
+
+
+def received(results: Sequence[PageResult]) -> dict[UUID, int]:
+    """Bytes received by domain with a cap, and of all domains if they have one together."""
+    found: Counter[UUID] = Counter()
+    for result in results:
+        policy = result.lane.policy
+        if policy.is_metered or policy.all_metered:
+            size = sum(fetched.received or fetched.size for fetched, _ in result.attempts)
+            found[policy.domain_id] += size if policy.is_metered else 0
+            found[limits.ALL] += size if policy.all_metered else 0
+    return {scope: size for scope, size in found.items() if size}
 
 
 async def store_moved_images(

@@ -65,7 +65,8 @@ DRAIN_SECONDS = 25.0
 FINAL_LOG_SECONDS = 2.0  # to log sent requests when a session ends abnormally
 PROXY_SECONDS = 2.0
 SPACE_SECONDS = 1.0  # how often disk space is checked
-HALT_SECONDS = 0.2  # how often the traffic halt is checked
+HALT_SECONDS = 0.2  # how often the traffic halt is checked during visits
+IDLE_HALT_SECONDS = 0.5  # without visits; claims check it by themselves, probes of proxies do not
 HANG_SECONDS = 900.0  # beyond its time, after which a visit is cancelled: its last page hangs
 FLUSHING = "flushing"
 SLOW_SHARE = 4  # at most one visit in four is to a slow host
@@ -117,6 +118,7 @@ class WorkerSession:
         self._visits: dict[asyncio.Task[None], Lane] = {}
         self._seconds_of: Counter[asyncio.Task[None]] = Counter()  # how long each visit has run
         self._changed = asyncio.Event()
+        self._begun = asyncio.Event()  # visits have started
         self._started: dict[int, int] = {}  # tokens of lanes whose visit has started, by host
         self._share = FairShare(database, settings.concurrency)
         # A claim's response was lost: we may hold lanes without knowing.
@@ -287,6 +289,7 @@ class WorkerSession:
                 work = [task for task in work if task.kind == KIND]
             visit = asyncio.create_task(self._visit(lane, work))
             self._visits[visit] = lane
+            self._begun.set()
             self._metrics.visits.set(len(self._visits))
             self._started[lane.host_id] = lane.token
             visit.add_done_callback(self._visit_done)
@@ -350,7 +353,9 @@ class WorkerSession:
                 self._lease.is_halted = halted  # set first: from here on no permit can be used
                 for visit in list(self._visits) if begins else ():
                     visit.cancel()
-            await asyncio.sleep(HALT_SECONDS)
+            self._begun.clear()
+            is_watched = self._visits or self._lease.is_halted
+            await _wait(self._begun, HALT_SECONDS if is_watched else IDLE_HALT_SECONDS)
 
     async def _watch_space(self) -> None:
         """While a disk is nearly full, end visits and claim no lanes."""

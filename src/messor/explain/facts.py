@@ -17,6 +17,7 @@ from messor.frontier.cadence import CrawlFrequency
 from messor.frontier.tasks import seconds_of
 from messor.frontier.traps import PATTERN_BUDGET
 from messor.governance.prices import Approval
+from messor.politeness import limits
 from messor.politeness.hosts import Host
 from messor.politeness.risk import delay_of
 from messor.web.urls import Url
@@ -50,7 +51,20 @@ def domain_facts(row: Any) -> list[Fact]:
     budget = f"{row['pages_known']} of {row['page_budget']} pages are known, depth {row['max_crawl_depth']}"
     facts = [Fact("registry", "yes", approved), Fact("budget", "fact", budget)]
     terms = [sentence for name, value, sentence in UNUSUAL if row[name] == value]
-    return facts + ([Fact("terms", "fact", "; ".join(terms))] if terms else [])
+    facts += [Fact("terms", "fact", "; ".join(terms))] if terms else []
+    return facts + limit_facts(row)
+
+
+def limit_facts(row: Any) -> list[Fact]:
+    """The domain's own crawl hours and megabytes per day, and whether they hold it up now."""
+    hours, zone, most = row["crawl_hours"], row["time_zone"], row["megabytes_per_day"]
+    if (until := row["closed_until"]) is not None:
+        who = f"{row['domain']} is"
+        why = limits.sentence(who, hours, zone, until, is_spent=row["is_spent"])
+        return [Fact("limits", "later", why)]
+    known = [f"crawled during {hours} h ({zone})"] if hours is not None else []
+    known += [f"at most {most:,} MB per day"] if most is not None else []
+    return [Fact("limits", "fact", "; ".join(known))] if known else []
 
 
 # Terms that differ from the defaults, and their effects.

@@ -20,7 +20,7 @@ from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.frontier.traps import pattern_key, trap_of
 from messor.governance import prices
 from messor.ledger import alarms
-from messor.politeness import hosts, traffic
+from messor.politeness import hosts, limits, traffic
 from messor.politeness.hosts import Host
 from messor.politeness.robots import RobotsCache
 from messor.settings import Settings
@@ -32,6 +32,10 @@ DOMAIN = f"""
 SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, max_crawl_depth,
        page_budget, pages_known, submitted_by, created_at, harvest, on_block, render, directives,
        reservations, robots_forbidden, proxies, verify_tls, track_level, track_interval, scrape_frequency_hours,
+       crawl_hours, time_zone, megabytes_per_day,
+       messor.closed_until(id, crawl_hours, time_zone, messor.clock()) AS closed_until,
+       EXISTS (SELECT FROM messor.traffic_spent s
+                WHERE s.scope = domains.id AND s.until > messor.clock()) AS is_spent,
        ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said,
        ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said
   FROM messor.domains WHERE domain = $1
@@ -91,6 +95,9 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
     halt = await traffic.in_force(database)
     facts = [Fact("traffic", "later", halt.message)] if halt else []
+    limited = await limits.find(database)
+    if limited is not None and limited.message is not None:
+        facts.append(Fact("limits", "later", limited.message))
     if domain["clock_said"] is not None:
         facts.append(Fact("clock", "fact", domain["clock_said"]))
     if domain["disk_said"] is not None:

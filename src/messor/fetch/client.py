@@ -188,7 +188,7 @@ async def _read(
         if size > cap:
             if cut:
                 break
-            raise BodyTooLargeError(f"the body is more than {cap} bytes")
+            raise BodyTooLargeError(f"the body is more than {cap} bytes", size)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -15,6 +15,10 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 class BodyTooLargeError(Exception):
     """The body, compressed or decompressed, is over the cap."""
 
+    def __init__(self, message: str = "", received: int = 0) -> None:
+        super().__init__(message)
+        self.received = received  # bytes that were read before it was refused
+
 
 class BadEncodingError(Exception):
     """The body does not match its Content-Encoding."""

@@ -103,7 +103,7 @@ class HttpFetcher:
         refusal = "not a web address" if url is None else self.guard.refusal_of_url(url)
         if url is None or refusal is not None:
             return Fetched(failed("refused_address", refusal or ""), began_at=started)
-        conditions = []
+        conditions, received = [], 0
         if etag:
             conditions.append(("If-None-Match", etag))
         if last_modified:
@@ -119,18 +119,21 @@ class HttpFetcher:
                 verify=verify,
                 price=price,
             )
+            received = len(reply.body)
             fetched = self._unpack(reply, cut_at, wire_tag)
             if self.signer is not None:
                 fetched.is_challenged = self.signer.challenged(url, reply.status, reply.headers)
         except TimeoutError:
             fetched = Fetched(failed("timeout", "no complete response in time"))
         except BodyTooLargeError as error:
+            received = max(received, error.received)
             fetched = Fetched(failed("too_large", str(error)))
         except BadEncodingError as error:
             fetched = Fetched(failed("bad_encoding", str(error)))
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             fetched = of_error(error)
         permit.missed()
+        fetched.received = received
         fetched.proxy_id = via.id if via else None
         fetched.take_times(permit, started)
         return fetched

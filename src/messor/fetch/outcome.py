@@ -219,6 +219,7 @@ class Fetched:
     keeps_gzip: bool = False  # may be archived as received
     body: bytes = b""  # the body decoded
     size: int = 0  # of the body decoded
+    received: int = 0  # bytes of the body on the wire, of a render those of all its requests
     wire_digest: bytes | None = None  # see fetch.wire
     wire_tag: int | None = None
     is_known: bool = False  # the bytes equal those the task knows; they were not decompressed

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Unpack
 
-from messor.politeness import lanes
+from messor.politeness import lanes, limits
 from messor.registry import domains
 from messor.registry.domains import Domain
 from messor.registry.terms import Terms
 from messor.store.database import Connection
 
 FREQUENCY = "every_hours"
+LIMITS = {"crawl_hours", "time_zone", "megabytes_per_day"}
 HASTEN = "SELECT messor.hasten_tasks($1)"
 
 
@@ -25,7 +26,8 @@ async def change(
 ) -> Domain:
     """Reset some terms to their default and set others.
 
-    A shorter frequency makes pages due earlier; a priority applies to the next claim of its hosts.
+    A shorter frequency makes pages due earlier; a priority, hours and megabytes apply to the next claim
+    of its hosts.
     """
     if reset:
         domain = await domains.restore(connection, domain, reset, actor=actor)
@@ -33,6 +35,9 @@ async def change(
         domain = await domains.configure(connection, domain, actor=actor, **terms)
     if terms.get("priority") is not None:
         await lanes.favour(connection, domain.id, domain.priority)
+    if LIMITS & {*reset, *(name for name, value in terms.items() if value is not None)}:
+        await limits.reopen(connection, domain.id)
+        await lanes.wake_domain(connection, domain.id)
     if FREQUENCY in reset or terms.get(FREQUENCY) is not None:
         await connection.execute(HASTEN, domain.id)
     return domain

@@ -99,6 +99,7 @@ PEOPLE = (
     ("verticals", "applied_by"),
     ("vertical_versions", "applied_by"),
     ("corrections", "corrected_by"),
+    ("entity_pairs", "decided_by"),
     ("rankings", "learnt_by"),
     ("parser_pins", "pinned_by"),
     ("parser_trials", "started_by"),

@@ -110,6 +110,12 @@ _GROUPS: Mapping[str, _Group] = {
     "analytics": _Group(
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
+    "entity": _Group(
+        {
+            "merged": "a person said that two statements are of one entity",
+            "split": "a person said that statements are of different entities",
+        }
+    ),
     "export": _Group(
         {
             "started": "somebody asked for an export",
@@ -310,7 +316,11 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "traffic": _Group(
-        {"halted": "all traffic to sites was halted", "resumed": "traffic to sites was resumed"}
+        {
+            "halted": "all traffic to sites was halted",
+            "resumed": "traffic to sites was resumed",
+            "limited": "crawl hours and megabytes per day of all sites together were set",
+        }
     ),
     "url": _Group(
         {"submitted": "a URL was submitted", "erased": "a URL was erased"}, page_urls=_OF_PAGE

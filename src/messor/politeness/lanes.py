@@ -43,7 +43,8 @@ SELECT h.id AS host_id, h.host, h.robots_id, h.other_robots_id, h.scheme, h.spok
        d.status = 'approved' AS approved, d.id AS domain_id, d.domain, d.max_crawl_depth, d.page_budget, d.pages_known,
        d.policy_version, extract(epoch FROM d.scrape_frequency_hours * interval '1 hour')::float8
          AS frequency, d.harvest, d.on_block, d.render, d.directives, d.reservations,
-       d.robots_forbidden, d.proxies, d.verify_tls, u.runs, u.listing_runs, u.delay AS run_delay
+       d.robots_forbidden, d.proxies, d.verify_tls, d.megabytes_per_day IS NOT NULL AS is_metered,
+       EXISTS (SELECT FROM messor.traffic_limits x WHERE x.megabytes_per_day IS NOT NULL) AS all_metered, u.runs, u.listing_runs, u.delay AS run_delay
   FROM messor.hosts h JOIN messor.lanes l ON l.host_id = h.id
   JOIN messor.domains d ON d.id = h.domain_id
  CROSS JOIN LATERAL (
@@ -199,6 +200,8 @@ class Policy:
     robots_forbidden: str  # allow or deny if robots.txt answers 401 or 403
     proxies: str  # none or pool
     verify_tls: bool
+    is_metered: bool  # what it sends is added up, as it has a cap
+    all_metered: bool  # as all domains together have one
 
 
 @dataclass(slots=True)
@@ -357,6 +360,8 @@ def _policy(row: Any) -> Policy:
         row["robots_forbidden"],
         row["proxies"],
         row["verify_tls"],
+        row["is_metered"],
+        row["all_metered"],
     )
 
 

@@ -20,7 +20,7 @@ VALUES ($1, messor.clock() + make_interval(secs => $2)) RETURNING id, messor.clo
 """
 
 # Renews the lease and returns which held lanes must be left (their domain was paused, suspended or
-# worse, or some of their tasks were) and whether this flush had already committed before its
+# worse, its hours or megabytes are over, or some of their tasks were paused) and whether this flush had already committed before its
 # response was lost. An expired lease that was not reaped yet may be renewed, as nobody else took
 # its lanes.
 RENEW = """
@@ -35,7 +35,10 @@ SELECT EXISTS (SELECT FROM renewed) AS alive,
        coalesce((SELECT flushes >= $3 FROM renewed), false) AS committed,
        ARRAY(SELECT l.host_id FROM messor.lanes l JOIN messor.domains d ON d.id = l.domain_id
               WHERE l.worker_id = $1
-                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token)) AS closed,
+                AND (NOT messor.may_visit(d.status, d.active, l.preflight) OR l.recall = l.token
+                     OR ((d.crawl_hours IS NOT NULL OR d.megabytes_per_day IS NOT NULL)
+                         AND messor.closed_until(d.id, d.crawl_hours, d.time_zone, messor.clock()) IS NOT NULL)
+                     OR messor.all_closed_until(messor.clock()) IS NOT NULL)) AS closed,
        messor.clock() AS now
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from uuid import UUID
 
 from sqlalchemy.orm import Mapped
@@ -194,6 +195,42 @@ class TrafficHaltTable(Base):
     reason: Mapped[str] = column(check="reason <> ''")
     lifted_at: Mapped[utc | None]
     lifted_by: Mapped[str | None]
+
+
+class TrafficLimitsTable(Base):
+    """Crawl hours and a cap of all domains together: one row, or none."""
+
+    __tablename__ = "traffic_limits"
+
+    id: Mapped[bool] = column(key=True, default="true", check="id")
+    crawl_hours: Mapped[ctext | None] = column(
+        check=r"crawl_hours ~ '^(\d|1\d|2[0-3])-(\d|1\d|2[0-4])$'"
+    )
+    time_zone: Mapped[str] = column(default="'UTC'")
+    megabytes_per_day: Mapped[int | None] = column(check="megabytes_per_day > 0")
+    set_by: Mapped[str]
+    set_at: Mapped[utc_now]
+
+
+class TrafficDayTable(Base):
+    """Bytes that a worker received on a day, of a domain with a cap or, under the nil UUID, of all."""
+
+    __tablename__ = "traffic_days"
+    __table_args__ = stored(fillfactor=50)
+
+    scope: Mapped[UUID] = column(key=True)
+    day: Mapped[date] = column(key=True)
+    worker_id: Mapped[bigint] = column(key=True)
+    bytes: Mapped[bigint]
+
+
+class TrafficSpentTable(Base):
+    """A domain, or all of them, whose bytes of the day are used up."""
+
+    __tablename__ = "traffic_spent"
+
+    scope: Mapped[UUID] = column(key=True)
+    until: Mapped[utc]
 
 
 class ClockWatchTable(Base):

@@ -13,6 +13,7 @@ from typing import Any
 from messor.errors import ConflictError, TrafficHaltedError, UsageError
 from messor.ledger import events
 from messor.ledger.events import Event
+from messor.politeness import limits
 from messor.store.database import Connection, Database
 
 LONGEST_REASON = 500
@@ -53,10 +54,11 @@ async def in_force(source: Connection | Database) -> Halt | None:
 
 
 async def require_running(source: Connection | Database) -> None:
-    """Raise TrafficHaltedError during a halt."""
+    """Raise TrafficHaltedError during a halt, or while the limits on all traffic hold it up."""
     halt = await in_force(source)
     if halt is not None:
         raise TrafficHaltedError(f"{halt.message}. An admin can lift it: messor traffic resume")
+    await limits.require_open(source)
 
 
 async def halt(connection: Connection, *, reason: str, actor: str) -> Halt:

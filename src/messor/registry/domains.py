@@ -65,7 +65,7 @@ COLUMNS = """id, domain, base_url, status, processing, submitted_by, submitter_t
     AS last_scraped_at, paused,
   (SELECT max(messor.risk_at(h.risk_score, h.risk_at, (SELECT messor.clock())))
      FROM messor.hosts h WHERE h.domain_id = domains.id) AS risk, vertical,
-  priority"""
+  priority, crawl_hours, time_zone, megabytes_per_day"""
 
 # The first submitter and all later ones are stored beside the domain.
 INSERT = f"""
@@ -110,17 +110,22 @@ UPDATE messor.domains
        proxies = coalesce($13, proxies),
        verify_tls = coalesce($14, verify_tls),
        priority = coalesce($15, priority),
+       crawl_hours = coalesce($16, crawl_hours),
+       time_zone = coalesce($17, time_zone),
+       megabytes_per_day = coalesce($18, megabytes_per_day),
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1
 RETURNING {COLUMNS}
 """
 
 
+_RESET = ",\n       ".join(
+    f"{column} = CASE WHEN '{term}' = ANY ($2) THEN NULL ELSE {column} END"
+    for term, column in TERM_COLUMNS.items()
+)
 RESTORE = f"""
 UPDATE messor.domains
-   SET crawl_delay_seconds = CASE WHEN 'delay' = ANY ($2) THEN NULL ELSE crawl_delay_seconds END,
-       scrape_frequency_hours =
-         CASE WHEN 'every_hours' = ANY ($2) THEN NULL ELSE scrape_frequency_hours END,
+   SET {_RESET},
        policy_version = policy_version + 1, updated_at = messor.clock()
  WHERE id = $1
 RETURNING {COLUMNS}
@@ -178,6 +183,9 @@ class Domain:
     risk: float | None  # of its riskiest host
     vertical: str | None  # its own; organisations and candidates may add others
     priority: int  # 1 first, 10 last
+    crawl_hours: str | None
+    time_zone: str  # of its crawl hours, and of the day of its cap
+    megabytes_per_day: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +356,7 @@ async def configure(
 async def restore(
     connection: Connection, domain: Domain, names: Collection[str], *, actor: str
 ) -> Domain:
-    """Reset a domain's own delay or frequency to the default."""
+    """Reset terms that a domain need not have of its own."""
     if not names or not TERM_COLUMNS.keys() >= set(names):
         raise UsageError(f"Only {' and '.join(TERM_COLUMNS)} can be reset.")
     row = await connection.fetchrow(RESTORE, domain.id, list(names))

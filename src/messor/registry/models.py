@@ -168,6 +168,12 @@ class DomainTable(Base):
     # By which the Forager specification knows it.
     number: Mapped[int_number]
     priority: Mapped[smallint] = column(default="5", check="priority BETWEEN 1 AND 10")
+    # '22-6': from 22 h to 6 h in its time zone; NULL: at any time
+    crawl_hours: Mapped[ctext | None] = column(
+        check=r"crawl_hours ~ '^(\d|1\d|2[0-3])-(\d|1\d|2[0-4])$'"
+    )
+    time_zone: Mapped[str] = column(default="'UTC'")
+    megabytes_per_day: Mapped[int | None] = column(check="megabytes_per_day > 0")
 
 
 class DomainSubmissionTable(Base):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypedDict
+from zoneinfo import available_timezones
 
 from messor.errors import UsageError
 
@@ -24,10 +28,18 @@ class Terms(TypedDict, total=False):
     proxies: str | None
     verify_tls: bool | None
     priority: int | None  # of its hosts when workers are busy: 1 first, 10 last
+    crawl_hours: str | None  # such as 22-6, in its time zone; any time without
+    time_zone: str | None
+    megabytes_per_day: int | None  # received from its hosts; any number without
 
 
-# Terms with other column names: those a domain need not have of its own.
-COLUMNS = {"delay": "crawl_delay_seconds", "every_hours": "scrape_frequency_hours"}
+# Terms that a domain need not have of its own, with their columns.
+COLUMNS = {
+    "delay": "crawl_delay_seconds",
+    "every_hours": "scrape_frequency_hours",
+    "crawl_hours": "crawl_hours",
+    "megabytes_per_day": "megabytes_per_day",
+}
 
 # The first of each is the default.
 CHOICES = {
@@ -47,7 +59,9 @@ RANGES = {
     "page_budget": (1, 100_000_000),
     "every_hours": (1, 87_600),
     "priority": (1, 10),
+    "megabytes_per_day": (1, 1_000_000_000),
 }
+_HOURS = re.compile(r"([01]?\d|2[0-3])\s*-\s*([01]?\d|2[0-4])")
 
 
 def understand(terms: Terms) -> dict[str, Any]:
@@ -57,8 +71,36 @@ def understand(terms: Terms) -> dict[str, Any]:
         value = terms.get(name)
         if value is not None:
             _check(name, value)
+            value = _USUAL_FORM.get(name, _as_it_is)(value)
         given[COLUMNS.get(name, name)] = value
     return given
+
+
+def hours_of(text: str) -> str:
+    """Crawl hours in their usual form, such as 22-6; raises UsageError."""
+    found = _HOURS.fullmatch(text.strip())
+    first, last = map(int, found.groups()) if found else (0, 0)
+    if first == last % 24:
+        raise UsageError(
+            f"{text[:30]!r} are no crawl hours: give two hours of the day such as 22-6, from 22 h to 6 h."
+        )
+    return f"{first}-{last}"
+
+
+def zone_of(text: str) -> str:
+    """A time zone by its name; raises UsageError."""
+    if text.strip() not in available_timezones():
+        raise UsageError(f"{text[:60]!r} is not a time zone such as Europe/Berlin.")
+    return text.strip()
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_USUAL_FORM: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {"crawl_hours": hours_of, "time_zone": zone_of}
+)
 
 
 def _check(name: str, value: Any) -> None:

@@ -14,7 +14,15 @@ from messor.jobs import history, leases
 from messor.ledger import errors
 from messor.ledger.errors import LoggedError
 from messor.ledger.events import Event, record
-from messor.schedule.orchestrators import Orchestrator, RunPosition, Step, StepResult, in_turn
+from messor.politeness import limits
+from messor.schedule.orchestrators import (
+    Orchestrator,
+    RunPosition,
+    Step,
+    StepResult,
+    in_turn,
+    repeated,
+)
 from messor.settings import Settings
 from messor.store.database import Connection
 
@@ -226,6 +234,7 @@ def sweeper(keep_months: Mapping[str, int]) -> Orchestrator:
         wake_lanes,
         end_ingestions,
         forget_visitors,
+        repeated("traffic_sums_deleted", limits.forget, ROWS_PER_STEP),
         *kept,
         make_partitions,
     )

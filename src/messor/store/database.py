@@ -53,6 +53,7 @@ SESSION = {
     "search_path": "messor, pg_catalog",
     "timezone": "UTC",
 }
+UNUSED_SECONDS = 60.0  # after which a connection is closed: each is a process of the server
 RESPONSE_SECONDS = 5.0  # a server that takes longer to say anything is not available
 POOLED_SESSION = {name: SESSION[name] for name in ("application_name", "timezone")}
 FOR_THIS_TRANSACTION = "; ".join(
@@ -169,6 +170,7 @@ class Database:
             connect=open_next,
             init=_follow_cluster,
             reset=_leave_as_is,
+            max_inactive_connection_lifetime=UNUSED_SECONDS,
             **how,
         )
 

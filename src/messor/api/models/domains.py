@@ -150,6 +150,11 @@ class TermsIn(In):
     proxies: Literal["none", "pool"] | None = None
     verify_tls: bool | None = None
     priority: int | None = _within("priority")
+    crawl_hours: str | None = Field(
+        None, max_length=10, description="Hours of the day in its time zone, such as 22-6"
+    )
+    time_zone: str | None = Field(None, max_length=100, description="Such as Europe/Berlin")
+    megabytes_per_day: int | None = _within("megabytes_per_day")
 
 
 class DomainVerticalIn(In):

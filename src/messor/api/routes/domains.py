@@ -121,7 +121,7 @@ async def configure_domain(
 ) -> Domain:
     """Change the crawl settings of a domain; only the given fields change.
 
-    A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages due
+    A null `delay`, `every_hours`, `crawl_hours` or `megabytes_per_day` restores the default. A shorter frequency makes scheduled pages due
     earlier.
     """
     terms: Terms = given.model_dump(exclude_none=True)  # type: ignore[assignment]  # the same names

@@ -6,6 +6,7 @@ from messor.configuration.sections.exports import Exports
 from messor.configuration.sections.members import Members
 from messor.configuration.sections.retention import Retention
 from messor.configuration.sections.schedules import Schedules
+from messor.configuration.sections.traffic import AllTraffic
 from messor.configuration.sections.watches import Watches
 
 SECTIONS: tuple[Section, ...] = (
@@ -15,4 +16,5 @@ SECTIONS: tuple[Section, ...] = (
     Watches(),
     Exports(),
     Schedules(),
+    AllTraffic(),
 )

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, create_model, field_validator
 
 from messor.configuration.model import (
-    Applying,
+    ApplyContext,
     DeclaredObject,
     PlannedChange,
     Source,
@@ -54,13 +54,15 @@ class _Governed(DeclaredObject):
     def _allowed(cls, value: Any, info: Any) -> Any:
         if value == DEFAULT and info.field_name in COLUMNS:
             return value
-        understand({info.field_name: value})  # type: ignore[misc]
-        return _as_stored(value)
+        name = info.field_name
+        understood = understand({name: value})  # type: ignore[misc]
+        return _as_stored(understood[COLUMNS.get(name, name)])
 
 
 _TYPES: dict[str, Any] = {
     "delay": float | Literal["default"],
     "every_hours": int | Literal["default"],
+    "megabytes_per_day": int | Literal["default"],
     "verify_tls": bool,
     **dict.fromkeys(("max_concurrent_requests", "max_crawl_depth", "page_budget", "priority"), int),
 }
@@ -83,7 +85,7 @@ class Domains:
     def key(self, name: str) -> str:
         return Submission.understand(name).domain
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         return {row["domain"]: _file_form(row) for row in await source.fetch(CURRENT, None)}
 
@@ -101,7 +103,7 @@ class Domains:
                 f"domain is submitted anew: messor domains submit {name} --context WHY"
             )
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         name, actor = change.name, how.actor
         if change.action == "remove":
             why = "not in the configuration"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from messor.configuration.model import Applying, DeclaredObject, PlannedChange, Source, Values
+from messor.configuration.model import ApplyContext, DeclaredObject, PlannedChange, Source, Values
 from messor.exports.nouns import noun_of
 from messor.exports.places import Places
 from messor.exports.requests import checked_filters
@@ -65,7 +65,7 @@ class Exports:
     def key(self, name: str) -> str:
         return name
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         rows = map(StandingExport.of, await source.fetch(CURRENT))
         return {row.name: _file_form(row) for row in rows}
@@ -73,7 +73,7 @@ class Exports:
     def check(self, name: str, before: Values | None, wanted: Values) -> None:
         """Its own service checks an export whole, where it is applied."""
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         name, actor, wanted = change.name, how.actor, change.wanted
         is_switch = {field.key for field in change.fields} == {"active"}
         if change.action == "remove" or (change.action == "change" and not is_switch):

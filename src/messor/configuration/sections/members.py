@@ -9,7 +9,7 @@ from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.typed_text import understand_email
 from messor.configuration.model import (
-    Applying,
+    ApplyContext,
     DeclaredObject,
     PlannedChange,
     Source,
@@ -41,7 +41,7 @@ class Members:
     def key(self, name: str) -> str:
         return understand_email(name)
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         return {
             each.email: {
@@ -57,7 +57,7 @@ class Members:
         if before is None and not {"name", "role"} <= wanted.keys():
             raise UsageError(f"members.{name}: a new member needs a name and a role.")
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         del how
         by, wanted = LOCAL_ADMIN, change.wanted
         if change.action == "add":

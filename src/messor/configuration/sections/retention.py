@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from messor.configuration.model import Applying, DeclaredObject, PlannedChange, Source, Values
+from messor.configuration.model import ApplyContext, DeclaredObject, PlannedChange, Source, Values
 from messor.errors import UsageError
 from messor.governance import retention
 from messor.governance.retention import NAME, NewRule
@@ -54,7 +54,7 @@ class Retention:
             raise UsageError("a rule's name has letters a to z, digits, - and _.")
         return name
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         return {
             row["name"]: {key: row[key] for key in KEYS if row[key] is not None}
@@ -64,7 +64,7 @@ class Retention:
     def check(self, name: str, before: Values | None, wanted: Values) -> None:
         """Every rule may be replaced by any."""
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         if change.action != "add":
             await retention.remove_rule(connection, change.name, actor=how.actor)
         if change.action != "remove":

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import field_validator
 
-from messor.configuration.model import Applying, DeclaredObject, PlannedChange, Source, Values
+from messor.configuration.model import ApplyContext, DeclaredObject, PlannedChange, Source, Values
 from messor.errors import UsageError
 from messor.schedule import cron, plan
 from messor.schedule.standard import standard_registry
@@ -39,7 +39,7 @@ class Schedules:
     def key(self, name: str) -> str:
         return name
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         plans = await plan.find(source)
         found = {}
         for orchestrator in standard_registry(how.settings):
@@ -52,7 +52,7 @@ class Schedules:
         if before is None:
             raise UsageError(f"schedules.{name}: there is none; names: messor schedule show")
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         orchestrator = standard_registry(how.settings).get(change.name)
         wanted = USUAL if change.action == "remove" else change.wanted
         for field in change.fields:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from messor.configuration.model import Applying, DeclaredObject, PlannedChange, Source, Values
+from messor.configuration.model import ApplyContext, DeclaredObject, PlannedChange, Source, Values
 from messor.store.database import Connection
 from messor.watches import watches
 from messor.watches.conditions import Noun
@@ -59,14 +59,14 @@ class Watches:
     def key(self, name: str) -> str:
         return name
 
-    async def current(self, source: Source, how: Applying) -> dict[str, dict[str, Any]]:
+    async def current(self, source: Source, how: ApplyContext) -> dict[str, dict[str, Any]]:
         del how
         return {key: _file_form(key, watch) for key, watch in (await _keyed(source)).items()}
 
     def check(self, name: str, before: Values | None, wanted: Values) -> None:
         """A watch may become any other."""
 
-    async def apply(self, connection: Connection, change: PlannedChange, how: Applying) -> None:
+    async def apply(self, connection: Connection, change: PlannedChange, how: ApplyContext) -> None:
         if change.action == "add":
             made, _ = await watches.add(connection, _new(change), actor=how.actor)
         else:

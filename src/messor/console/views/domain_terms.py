@@ -49,6 +49,9 @@ def _terms(form: Form) -> Terms:
         "page_budget": form.whole("page_budget", "Page budget"),
         "every_hours": form.whole("every_hours", "Hours between crawls"),
         "priority": form.whole("priority", "Priority"),
+        "crawl_hours": form.words("crawl_hours"),
+        "time_zone": form.words("time_zone"),
+        "megabytes_per_day": form.whole("megabytes_per_day", "Megabytes per day"),
         "verify_tls": form.is_on("verify_tls") if "verify_tls" in form else None,
     }
     for name in CHOICES:

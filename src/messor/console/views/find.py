@@ -24,7 +24,7 @@ MIN_LETTERS = 3  # before pages and records are searched
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FoundPlace:
     """Something found, and where it is."""
 
     sort: str
@@ -41,7 +41,7 @@ async def show(call: ConsoleRequest) -> Response:
     return await call.page("find/page.html", typed=typed, places=places)
 
 
-async def _places(call: ConsoleRequest, typed: str) -> list[Place]:
+async def _places(call: ConsoleRequest, typed: str) -> list[FoundPlace]:
     return [
         *_screens(call, typed),
         *_url(typed),
@@ -50,31 +50,33 @@ async def _places(call: ConsoleRequest, typed: str) -> list[Place]:
     ]
 
 
-def _screens(call: ConsoleRequest, typed: str) -> list[Place]:
+def _screens(call: ConsoleRequest, typed: str) -> list[FoundPlace]:
     entries = [each for group in call.menu for each in group.entries]
     found = [each for each in entries if each.path != "/find" and each.matches(typed)]
-    return [Place("screen", each.label, each.path) for each in found[: MAX_EACH if typed else None]]
+    return [
+        FoundPlace("screen", each.label, each.path) for each in found[: MAX_EACH if typed else None]
+    ]
 
 
-def _url(typed: str) -> list[Place]:
+def _url(typed: str) -> list[FoundPlace]:
     """What is decided about a URL that was pasted."""
     if not typed.startswith(("http://", "https://")):
         return []
-    return [Place("URL", typed, with_query("/why", url=typed), "Is it fetched, and why?")]
+    return [FoundPlace("URL", typed, with_query("/why", url=typed), "Is it fetched, and why?")]
 
 
-async def _domains(call: ConsoleRequest, typed: str) -> list[Place]:
+async def _domains(call: ConsoleRequest, typed: str) -> list[FoundPlace]:
     part = typed.rpartition("://")[2].partition("/")[0].lower()
     if not part or " " in part or len(part) > 253:
         return []
     found = await DOMAINS.read(call.context.database, DomainFilter(q=part), limit=MAX_EACH)
     return [
-        Place("domain", each.domain, domain_path(each.domain), each.status.replace("_", " "))
+        FoundPlace("domain", each.domain, domain_path(each.domain), each.status.replace("_", " "))
         for each in found.items
     ]
 
 
-async def _texts(call: ConsoleRequest, typed: str) -> list[Place]:
+async def _texts(call: ConsoleRequest, typed: str) -> list[FoundPlace]:
     """The best pages and records, with the last word taken as the beginning of one."""
     if len(typed) < MIN_LETTERS or "://" in typed:
         return []
@@ -84,10 +86,14 @@ async def _texts(call: ConsoleRequest, typed: str) -> list[Place]:
     except UsageError:
         return []  # half-typed syntax; the search screen says what is wrong
     places = [
-        Place(hit.kind.replace("_", " "), hit.title or hit.url, search.place_of(hit), hit.domain)
+        FoundPlace(
+            hit.kind.replace("_", " "), hit.title or hit.url, search.place_of(hit), hit.domain
+        )
         for hit in found.hits
     ]
-    everything = Place("search", f"Search everything for “{typed}”", with_query("/search", q=typed))
+    everything = FoundPlace(
+        "search", f"Search everything for “{typed}”", with_query("/search", q=typed)
+    )
     return [*places, everything]
 
 

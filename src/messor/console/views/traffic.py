@@ -1,4 +1,4 @@
-"""The traffic halt: halting and resuming. Every page shows an active halt."""
+"""The traffic halt and the limits on all sites together. Every page shows an active halt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from messor.access.roles import Act
 from messor.console.call import ConsoleRequest
 from messor.console.screens import get, post
 from messor.errors import UsageError
-from messor.politeness import traffic
+from messor.politeness import limits, traffic
+from messor.registry.terms import RANGES
 
 
 async def show(call: ConsoleRequest) -> Response:
@@ -32,12 +33,35 @@ async def resume(call: ConsoleRequest) -> Response:
     return call.go("/traffic", "Traffic was resumed.")
 
 
+async def limit(call: ConsoleRequest) -> Response:
+    """Set the limits; empty fields remove them."""
+    try:
+        wanted = limits.understood(
+            call.form.words("crawl_hours"),
+            call.form.words("time_zone"),
+            call.form.whole("megabytes_per_day", "Megabytes per day"),
+        )
+        async with call.context.database.transaction() as connection:
+            await limits.set_limits(connection, wanted, actor=call.actor)
+    except UsageError as error:
+        return await _page(call, wrong=str(error), status=422)
+    return call.go("/traffic", "The limits were saved.")
+
+
 async def _page(call: ConsoleRequest, *, wrong: str | None = None, status: int = 200) -> Response:
-    return await call.page("traffic/page.html", status=status, wrong=wrong)
+    return await call.page(
+        "traffic/page.html",
+        status=status,
+        wrong=wrong,
+        limits=await limits.find(call.context.database),
+        no_limits=limits.NONE,
+        megabytes=RANGES["megabytes_per_day"],
+    )
 
 
 SCREENS = (
     get("/traffic", Act.READ, show),
     post("/traffic/halt", Act.TRAFFIC_HALT, halt),
     post("/traffic/resume", Act.TRAFFIC_RESUME, resume),
+    post("/traffic/limits", Act.TRAFFIC_RESUME, limit),
 )

@@ -93,6 +93,7 @@ class BrowserProvider:
         if traffic.lost is not None:
             raise traffic.lost
         fetched.detail = traffic.summary()
+        fetched.received = traffic.total
         level = logging.INFO if traffic.has_refused else logging.DEBUG
         logger.log(level, "rendered %s: %s %s", url.href, fetched.outcome, fetched.detail)
         return fetched

@@ -132,6 +132,11 @@ class Traffic:
             self._permit.answered()
         return self.sent(place, size)
 
+    @property
+    def total(self) -> int:
+        """Bytes in both directions, of all hosts."""
+        return self._bytes
+
     def refuse(self, place: str, reason: str) -> None:
         """Record a refusal; if it concerns the page itself, the render fails."""
         self._count(place).refused += 1

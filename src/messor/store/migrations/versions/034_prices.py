@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "032_prices"
-down_revision = "031_identity_keys"
+revision = "034_prices"
+down_revision = "033_traffic_limits"
 branch_labels = None
 depends_on = None
 

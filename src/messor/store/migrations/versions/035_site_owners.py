@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "033_site_owners"
-down_revision = "032_prices"
+revision = "035_site_owners"
+down_revision = "034_prices"
 branch_labels = None
 depends_on = None
 

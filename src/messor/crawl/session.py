@@ -139,8 +139,7 @@ class WorkerSession:
         self._markers_folder = settings.data_dir / "marks"
         self._crash_marker = CrashMarker(self._markers_folder, lease.id)
         self._blamed = BlamedDomains(self._markers_folder)
-        self._pool = pool
-        self._guard, self._signer = fetcher.guard, fetcher.signer
+        self._pool, self._guard, self._signer = pool, fetcher.guard, fetcher.signer
         terms, agent = TermsFetcher(fetcher, pool), settings.agent_token
         link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
         self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)

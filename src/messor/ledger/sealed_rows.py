@@ -53,7 +53,7 @@ FETCHES = SealedLog(
         "id", "fetched_at", "page_id", "host_id", "visit_token", "outcome", "status_code", "size",
         "duration_ms", "waited_ms", "fetch_provider", "provider_cost", "quality_gate_failed", "rule",
         "policy_version", "robots_id", "final_url", "headers_json", "error_json", "delay_ms",
-        "proxy_id", "detail",
+        "proxy_id", "detail", "signed_by",
     ),
 )  # fmt: skip
 # Last: what was removed while the others were sealed is then sealed with them.

@@ -221,12 +221,6 @@ _GROUPS: Mapping[str, _Group] = {
         },
         ("made",),
     ),
-    "price": _Group(
-        {
-            "approved": "paying for a domain's pages was approved, with caps",
-            "revoked": "nothing more is paid for a domain's pages",
-        }
-    ),
     "permission": _Group(
         {
             "granted": "an admin put a permission to use a domain's content on file",
@@ -234,6 +228,12 @@ _GROUPS: Mapping[str, _Group] = {
         }
     ),
     "person": _Group({"erased": "a person's data were erased"}, audience="admins"),
+    "price": _Group(
+        {
+            "approved": "paying for a domain's pages was approved, with caps",
+            "revoked": "nothing more is paid for a domain's pages",
+        }
+    ),
     "product": _Group({"price_changed": "a product's price changed"}, page_urls=_OF_PAGE),
     "proxy": _Group(
         {

@@ -14,20 +14,20 @@ up: .venv/run
 # Tests start many processes; without bytecode each would compile everything again.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not alone and not wide"
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not alone and not wide"
 	$(BIN)/pytest -m "alone and not wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # More examples of what `make test` tries, and what takes minutes; continuous integration runs both.
 test-wide: export PYTHONDONTWRITEBYTECODE :=
 test-wide: .venv/dev
-	$(BIN)/pytest -n 3 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "wide and not alone" $$(grep -rl --include='*.py' 'mark\.wide' tests)
 	$(BIN)/pytest -m "alone and wide" $$(grep -rl --include='*.py' 'mark\.alone' tests)
 
 # What the tests reach, also in the processes that they start; the total is the last line.
 coverage: .venv/dev
 	mkdir -p build/coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 3 --dist loadgroup -m "not alone and not wide"
+	$(BIN)/coverage run -m pytest -n 4 --dist loadgroup -m "not alone and not wide"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

@@ -119,8 +119,9 @@ async def measure() -> dict[str, Any]:
             base = f"http://127.0.0.1:{port}"
             try:
                 await _reachable(base)
+                await ask(base, key, urls[:CLIENTS], None)  # what a process does but once
                 before = _cpu_seconds(serving.pid)
-                cold = await ask(base, key, urls, None)
+                cold = await ask(base, key, urls[CLIENTS:], None)
                 between = _cpu_seconds(serving.pid)
                 warm = await ask(base, key, urls, SECONDS)
                 after = _cpu_seconds(serving.pid)

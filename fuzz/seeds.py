@@ -71,6 +71,24 @@ _BUILT_IN: dict[str, tuple[bytes, ...]] = {
         b"<table><tr><td colspan=2>x<td>y</table><ul><li>1<li>2</ul><pre> z </pre><p id=i>text",
         b"<svg><math><mi><template><select><option><a><b><i><font><p></b></i><frameset>&#x0;&amp",
     ),
+    "usage": (
+        b"content-usage" + SEPARATOR + b'train-ai=y, search=n;why=x, exclude="q"',
+        b"content-signal" + SEPARATOR + b"search=yes,ai-train=no, use=reference",
+        b"tdm" + SEPARATOR + b"0",
+        b"tdmrep"
+        + SEPARATOR
+        + b'[{"location": "/dir/*", "tdm-reservation": 0, "tdm-policy": "https://x.test/p"},'
+        b' {"location": "/", "tdm-reservation": 1}]',
+        b"rsl"
+        + SEPARATOR
+        + b'<rsl xmlns="https://rslstandard.org/rsl"><content url="/dir/*"><license>'
+        b'<permits type="usage">ai-input search</permits><prohibits type="usage">ai-train</prohibits>'
+        b'<payment type="free"/></license></content></rsl>',
+        b"robots"
+        + SEPARATOR
+        + b"Content-Signal: search=yes\nUser-agent: *\nContent-Usage: /dir train-ai=y\n"
+        b"Content-Usage: train-ai=n\nLicense: https://x.test/license.xml\n",
+    ),
     "suffix": (b"www.example.co.uk", "b\u00fccher.example.\u4e2d\u56fd".encode(), b"a.github.io."),
 }
 

@@ -6,6 +6,7 @@ any other exception is a finding as well, but for those a function documents.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -15,6 +16,9 @@ from fuzz.seeds import SEPARATOR
 from messor.content.main import read_main
 from messor.web import encodings, html, sitemaps, suffixes, urls
 from messor.web.robots import Robots
+from messor.web.usage import aipref, content_signal, rsl, tdm
+from messor.web.usage.robots_txt import RobotsUsage
+from messor.web.usage.statement import Answer, Statement, decide_all
 
 Target = Callable[[bytes], None]
 
@@ -148,6 +152,44 @@ def suffix(data: bytes) -> None:
         _require(suffixes.registrable_domain(domain) == domain, "a domain is its own domain")
 
 
+_PERMITS = {
+    "content-usage": re.compile(rb"=\s*y(?![A-Za-z])"),
+    "content-signal": re.compile(rb"=\s*yes", re.IGNORECASE),
+    "tdm": re.compile(rb"0"),
+    "tdmrep": re.compile(rb"tdm-reservation"),
+    "rsl": re.compile(rb"licen[sc]e"),
+    "robots": re.compile(rb"content-(usage|signal)", re.IGNORECASE),
+}
+
+
+def _said(kind: str, body: bytes) -> list[Statement]:
+    text = body.decode("latin-1")
+    if kind == "content-usage":
+        return aipref.statements_of(text, kind)
+    if kind == "content-signal":
+        return content_signal.statements_of(text, kind)
+    if kind == "tdm":
+        return [tdm.statement_of(text, kind)]
+    if kind == "tdmrep":
+        found = tdm.of_well_known(body, _PAGE)
+        return [] if found is None else [found]
+    if kind == "rsl":
+        return rsl.statements_of(body, _PAGE, kind)
+    return RobotsUsage.read(body, "messor").statements_of(_PAGE)
+
+
+def usage(data: bytes) -> None:
+    """What sites say about use: nothing is permitted without a word that permits."""
+    kind, body = _split(data, "robots")
+    found = _said(kind, body)
+    permits = _PERMITS.get(kind, _PERMITS["robots"])
+    for decision in decide_all(found):
+        if decision.answer is Answer.YES:
+            _require(permits.search(body) is not None, "nothing is permitted without a permission")
+        refused = any(one.use is decision.use and one.answer is not Answer.YES for one in found)
+        _require(not (refused and decision.answer is Answer.YES), "the strictest decides")
+
+
 TARGETS: dict[str, Target] = {
     "url": url,
     "links": links,
@@ -156,4 +198,5 @@ TARGETS: dict[str, Target] = {
     "encoding": encoding,
     "page": page,
     "suffix": suffix,
+    "usage": usage,
 }

@@ -31,6 +31,24 @@ async def test_watch_this(admin: Visitor, database: Database) -> None:
     assert await database.fetchval("SELECT count(*) FROM messor.watches") == 0
 
 
+async def test_a_single_thing_has_it_too(admin: Visitor, database: Database) -> None:
+    await stock_shop(database)
+    row = await database.fetchrow("SELECT id, record_id, page_id FROM messor.products LIMIT 1")
+    assert row is not None
+    for path, noun, key in (
+        (f"/products/{row['id']}", "products", row["id"]),
+        (f"/records/{row['record_id']}", "records", row["record_id"]),
+        (f"/pages/{row['page_id']}", "pages", row["page_id"]),
+    ):
+        link = f"/watches/new?noun={noun}&amp;id={key}"
+        assert link in (await admin.get(path)).text
+        form = await admin.get(link.replace("&amp;", "&"))
+        assert f'name="filter_id" type="text"\n      value="{key}"' in form.text
+    domain = await database.fetchval("SELECT domain FROM messor.domains")
+    link = f"/watches/new?noun=domains&amp;domain={domain}"
+    assert link in (await admin.get(f"/domains/{domain}")).text
+
+
 async def test_a_faulty_watch_is_asked_for_again(admin: Visitor) -> None:
     given = {"noun": "products", "name": "x", "when": "falls", "channel": "feed", "digest": "daily"}
     answer = await admin.send("/watches/new", "/watches", given)

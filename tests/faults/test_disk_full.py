@@ -165,7 +165,13 @@ async def admit(database: Database, url: str) -> None:
         await admission.approve(connection, domain, actor="tester")
 
 
-@pytest.mark.parametrize("leave", [40_000_000, 0], ids=["below the watermark", "to the last byte"])
+@pytest.mark.parametrize(
+    "leave",
+    [
+        pytest.param(40_000_000, id="below the watermark", marks=pytest.mark.wide),
+        pytest.param(0, id="to the last byte"),
+    ],
+)
 async def test_everything_on_one_disk_that_fills_and_grows(
     disk: Path, tmp_path: Path, leave: int
 ) -> None:

@@ -61,11 +61,11 @@ def _save(folder: Path, count: int, piece: str, size: int) -> Path:
     [
         (1, BOLD, 19_000_000),
         (1, NESTED, 19_000_000),
-        (16, NESTED, 1_900_000),
-        (16, CELLS, 1_900_000),
-        (16, OPEN, 1_900_000),
-        (16, BOLD, 1_900_000),
-        (6, BOLD, 4_900_000),
+        pytest.param(16, NESTED, 1_900_000, marks=pytest.mark.wide),
+        pytest.param(16, CELLS, 1_900_000, marks=pytest.mark.wide),
+        pytest.param(16, OPEN, 1_900_000, marks=pytest.mark.wide),
+        pytest.param(16, BOLD, 1_900_000, marks=pytest.mark.wide),
+        pytest.param(6, BOLD, 4_900_000, marks=pytest.mark.wide),
     ],
 )
 def test_heavy_pages(dsn: str, tmp_path: Path, count: int, piece: str, size: int) -> None:

@@ -195,6 +195,19 @@ async def test_what_speaks_to_machines_stays_in_its_field(
             data = json.dumps(answer.pop("data"), ensure_ascii=False)
             leaked += CANARY in data
             assert CANARY not in json.dumps(answer)
+        await index(database)
+        for name, given in (
+            ("search", {"query": "the", "limit": 50}), ("map", {"url": "http://one.test/"}),
+            ("records", {}), ("products", {}), ("changes", {}), ("watches", {}),
+            ("why", {"url": "http://one.test/p1"}),
+        ):  # fmt: skip
+            answer = await made.call(name, **given)
+            answer.pop("data")
+            assert CANARY not in json.dumps(answer, ensure_ascii=False), name
+        job = (await made.call("crawl", url="http://one.test/", limit=60))["job"]
+        answer = await made.call("crawl_status", job=job)
+        answer.pop("data")
+        assert CANARY not in json.dumps(answer, ensure_ascii=False)
         assert len(pages) == 50
         assert leaked == 0
         assert reported >= 30

@@ -373,6 +373,7 @@ async def test_the_worst_lane_comes_first(database: Database) -> None:
     assert found.lanes[0].early > 5
 
 
+@pytest.mark.wide
 async def test_memory_does_not_grow_with_the_log(database: Database) -> None:
     rows = 60_000
     async with database.transaction() as connection:

@@ -109,6 +109,7 @@ class Running:
         await asyncio.to_thread(self.process.wait, 60)
 
 
+@pytest.mark.wide
 @pytest.mark.skipif(not IS_INSTALLED, reason="needs Debian's prometheus")
 async def test_every_process_is_scraped_and_every_rule_and_panel_has_data(
     demo_world: WorldProcess, database: Database, dsn: str, tmp_path: Path

@@ -34,6 +34,8 @@ PASSING = {
     ("exports/linked_data.py", "open"): ("exports/batches.py", Purpose.EXPORT),
     ("exports/wacz.py", "open"): ("exports/batches.py", Purpose.EXPORT),
     ("exports/xlsx.py", "open"): ("exports/batches.py", Purpose.EXPORT),
+    ("ops/evidence/bundle.py", "write_bytes"): ("ops/evidence/bundle.py", Purpose.EXPORT),
+    ("cli/evidence.py", "write_bytes"): ("ops/evidence/bundle.py", Purpose.EXPORT),
     ("exports/spool.py", "fdopen"): ("exports/batches.py", Purpose.EXPORT),
     ("api/streams.py", "StreamingResponse"): ("api/routes/events.py", Purpose.FEED),
     ("insight/search_server/client.py", "ClientSession"): (
@@ -44,7 +46,7 @@ PASSING = {
     ("analytics/lake.py", "open"): ("analytics/rows.py", Purpose.ANALYTICS),
     ("watches/send.py", "NewMail"): ("watches/evaluate.py", Purpose.ALERT),
     ("watches/send.py", "new_delivery"): ("watches/evaluate.py", Purpose.ALERT),
-    ("ops/webhooks/deliver.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
+    ("ops/webhooks/post.py", "ClientSession"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
     ("ops/webhooks/dispatch.py", "new_delivery"): ("ops/webhooks/dispatch.py", Purpose.WEBHOOK),
 }
 # Places through which no collected data leaves the installation.
@@ -57,7 +59,10 @@ EXCUSED = {
     ("governance/notices.py", "NewMail"): "tells a submitter about the submitted domain",
     ("cli/output.py", "open"): "a list, printed to a file",
     ("cli/audit.py", "write_text"): "a report about the installation",
+    ("cli/identity.py", "write_bytes"): "who we are; no data",
+    ("cli/person.py", "write_bytes"): "what is held on a person, to the admin that they asked",
     ("cli/records.py", "write_bytes"): "one image, shown to who asked for it",
+    ("configuration/files.py", "write_text"): "the configuration, to the operator",
     ("content/schemas/__main__.py", "write_text"): "schemas; no data",
     ("ops/backup/archive_copy.py", "open"): "a backup, to the operator",
     ("ops/backup/place.py", "fdopen"): "a backup, to the operator",
@@ -82,6 +87,7 @@ READING_THE_FEED: dict[str, Purpose | str] = {
     "cli/changes.py": Purpose.FEED,
     "watches/evaluate.py": Purpose.ALERT,
     "analytics/sync.py": "reads which rows changed; they pass in analytics/rows.py",
+    "entities/follow.py": "merges what changed into entities, within the installation",
     "watches/preview.py": "what a watch would tell, shown to who makes it",
     "console/views/changes.py": "a list, shown to a member",
 }

@@ -34,7 +34,7 @@ VALUES: dict[str, list[Any]] = {
 }
 # What would outlast a transaction on a connection that the next one uses too.
 LASTING = re.compile(
-    r"[\"';]\s*SET (?!LOCAL\b|NULL\b)\w|pg_(?:try_)?advisory_lock\b"
+    r"[\"';]\s*SET (?!LOCAL\b|TRANSACTION\b|NULL\b)\w|pg_(?:try_)?advisory_lock\b"
     r"|set_config\([^)]*false\)|\bWITH HOLD\b|[\"']LISTEN\b"
 )
 # These open connections of their own, to PostgreSQL or to DuckDB.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from messor.errors import UsageError
+from messor.governance import erasure
 from messor.records import corrections
 from messor.store.database import Connection, Database
 from messor.watches.evaluate import evaluate
@@ -108,6 +109,32 @@ async def test_the_filters_of_the_list_apply(database: Database) -> None:
             ORDER BY 1"""
     )
     assert [row["name"] for row in rows] == ["a", "c", "d", "p"]
+
+
+@pytest.mark.parametrize("noun", ["products", "records", "pages", "domains"])
+async def test_a_single_thing_is_watched(database: Database, noun: str) -> None:
+    shop = await open_harvest(database)
+    for name in ("/kettle", "/cup"):
+        await shop.see(name, product_html(name, sku=name))
+    page_id = await database.fetchval("SELECT id FROM messor.pages WHERE url LIKE '%/kettle'")
+    one: dict[str, Any] = {"domain": "shop.example"}
+    if noun != "domains":
+        one = {"id": page_id}
+    if noun in ("products", "records"):
+        one["id"] = await database.fetchval(
+            f"SELECT q.id FROM messor.{noun} q JOIN messor.pages p ON p.id = q.page_id WHERE p.id = $1 LIMIT 1",
+            page_id,
+        )
+    await evaluate_all(database)
+    await watch_for(database, noun, {"when": "removed"}, filters=one)
+    async with database.transaction() as connection:
+        await erasure.erase_url(connection, "https://shop.example/cup", actor="ann", reason="asked")
+    await evaluate_all(database)
+    assert await alerts(database) == []
+    async with database.transaction() as connection:
+        await erasure.erase_domain(connection, "shop.example", actor="ann", reason="asked")
+    await evaluate_all(database)
+    assert len(await alerts(database)) == 1
 
 
 async def test_a_batch_is_told_once_however_often_it_is_evaluated(database: Database) -> None:

@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from publicsuffixlist import PublicSuffixList
 
+from messor.web import suffixes
 from messor.web.suffixes import is_within, registrable_domain
+
+
+def test_every_rule_is_there_in_both_forms() -> None:
+    assert suffixes._suffixes()._publicsuffix == PublicSuffixList()._publicsuffix
+    assert suffixes._delegated()._publicsuffix == PublicSuffixList()._publicsuffix
+    assert suffixes._suffixes().accept_unknown
+    assert not suffixes._delegated().accept_unknown
 
 
 @pytest.mark.parametrize(

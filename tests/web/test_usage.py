@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messor.web.usage import aipref, content_signal, robots_words, rsl, tdm
+from messor.web.html import read_page
+from messor.web.robots_tags import directives_of
+from messor.web.usage import aipref, content_signal, creative_commons, robots_words, rsl, tdm
 from messor.web.usage.robots_txt import RobotsUsage
 from messor.web.usage.statement import Answer, Statement, Use, decide
 
@@ -197,3 +199,71 @@ def test_nonsense_raises_nothing_and_permits_nothing(text: str) -> None:
         for one in found:
             assert one.answer is not Answer.YES or any(word in text for word in ("=y", "0", "yes"))
     tdm.of_well_known(raw, URL)
+
+
+def test_deep_documents_are_unknown_and_raise_nothing() -> None:
+    deep = b"[" * 100_000
+    found = tdm.of_well_known(deep, URL)
+    assert found is not None
+    assert found.answer is Answer.UNKNOWN
+    nested = b"<a>" * 20_000 + b"</a>" * 20_000
+    licence = b'<rsl><content url="/"><license>' + nested + b"</license></content></rsl>"
+    assert set(answers(rsl.statements_of(licence, URL, "x")).values()) == {"unknown"}
+
+
+CC = "https://creativecommons.org"
+EVERY = {"search", "ai-input", "ai-train", "tdm", "archive"}
+
+
+@pytest.mark.parametrize(
+    "address, granted",
+    [
+        (f"{CC}/licenses/by/4.0/", EVERY),
+        (f"{CC}/licenses/by-sa/3.0/de/deed.en", EVERY),
+        (f"{CC}/licenses/by-nd/4.0/", EVERY - {"ai-train"}),
+        (f"{CC}/licenses/by-nc/4.0/", set()),
+        (f"{CC}/licenses/by-nc-nd/4.0/", set()),
+        (f"{CC}/publicdomain/zero/1.0/", EVERY),
+        (f"{CC}/publicdomain/mark/1.0/deed.de", EVERY),
+        (f"{CC}/licenses/by/", set()),
+        (f"{CC}/licenses/by/4.0/?x=https://evil.test", set()),
+        ("https://evil.test/creativecommons.org/licenses/by/4.0/", set()),
+        ("All rights reserved", set()),
+    ],
+)
+def test_creative_commons_grants_what_it_says_and_refuses_nothing(
+    address: str, granted: set[str]
+) -> None:
+    found = creative_commons.statements_of([address], "x")
+    assert {one.use.value for one in found} == granted
+    assert {one.answer for one in found} <= {Answer.YES}
+
+
+@pytest.mark.parametrize(
+    "head, headers",
+    [
+        (f"<link rel=license href='{CC}/licenses/by/4.0/'>", ()),
+        (f"<p><a rel='nofollow license' href='{CC}/licenses/by/4.0/'>CC BY</a>", ()),
+        (f"<meta name=dcterms.license content='{CC}/licenses/by/4.0/'>", ()),
+        (
+            f'<script type="application/ld+json">{{"@graph": [{{"license": {{"@id": "{CC}/licenses/by/4.0/"}}}}]}}</script>',
+            (),
+        ),
+        ("", ((b"Link", f'<{CC}/licenses/by/4.0/>; rel="license"'.encode()),)),
+    ],
+)
+def test_licence_marks_are_read_wherever_they_stand(
+    head: str, headers: tuple[tuple[bytes, bytes], ...]
+) -> None:
+    reading = read_page(f"<!doctype html><title>T</title>{head}<p>text", URL)
+    found = directives_of(headers, reading, "messor").statements
+    assert answers(found) == dict.fromkeys(EVERY, "yes")
+    # A refusal beside it counts.
+    refused = directives_of((*headers, (b"TDM-Reservation", b"1")), reading, "messor").statements
+    assert decide(refused, Use.TDM).answer is Answer.NO
+
+
+def test_a_mark_inside_of_the_text_is_no_mark() -> None:
+    said = f"<p>See <a href='{CC}/licenses/by/4.0/'>this licence</a> and {CC}/licenses/by/4.0/"
+    reading = read_page(f"<!doctype html><title>T</title>{said}", URL)
+    assert directives_of((), reading, "messor").statements == []

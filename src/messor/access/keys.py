@@ -190,6 +190,26 @@ async def recognise(source: Connection | Database, text: str, origin: Origin) ->
     )
 
 
+GOOD = """
+SELECT k.member_id, m.name, m.role, k.scopes, k.uses
+  FROM messor.api_keys k JOIN messor.members m ON m.id = k.member_id
+ WHERE k.id = $1 AND k.revoked_at IS NULL AND m.disabled_at IS NULL
+   AND k.expires_at > (SELECT messor.clock())
+"""
+
+
+async def holder(source: Connection | Database, key_id: UUID) -> Principal | None:
+    """The principal of a key that works for its holder while they are away; None if it may not."""
+    row = await source.fetchrow(GOOD, key_id)
+    if row is None:
+        return None
+    role = Role(row["role"])
+    acts = key_acts_of(role).intersection(_known(row["scopes"]))
+    return Principal(
+        row["member_id"], row["name"], role, acts, key_id=key_id, uses=tuple(row["uses"])
+    )
+
+
 async def listing(
     source: Connection | Database,
     *,

@@ -18,7 +18,7 @@ from messor.errors import AuditFailedError
 from messor.fetch.proxies.seal import seal_for
 from messor.fetch.signing_keys import public_keys, signing_key
 from messor.ledger import checkpoints, sealer
-from messor.ledger.checkpoints import Checkpoint
+from messor.ledger.checkpoints import SealCheckpoint
 from messor.ledger.seal_audit import SealAudit
 from messor.ledger.seal_report import SealReport
 from messor.settings import Settings
@@ -83,7 +83,7 @@ def verify(file: Path | None, as_json: bool) -> None:
         raise AuditFailedError(report.verdict)
 
 
-async def _checkpoint() -> Checkpoint:
+async def _checkpoint() -> SealCheckpoint:
     settings = Settings()
     async with open_session(settings, pool_size=2) as session:
         async with session.database.transaction() as connection:
@@ -94,7 +94,7 @@ async def _checkpoint() -> Checkpoint:
             return await checkpoints.take(connection, key, key.public_key)
 
 
-async def _verify(given: Checkpoint | None) -> SealReport:
+async def _verify(given: SealCheckpoint | None) -> SealReport:
     async with open_session(Settings(), pool_size=1) as session:
         keys = await public_keys(session.database)
         audit = SealAudit(session.database, keys, _show_progress)

@@ -120,6 +120,10 @@ MENU = (
             MenuEntry("Webhooks", "/webhooks", "bell", Act.WEBHOOKS_MANAGE),
             MenuEntry("Members", "/members", "users", Act.MEMBERS_MANAGE, words="roles people invite"),
             MenuEntry(
+                "Persons", "/persons", "user-shield", Act.DATA_ERASE,
+                words="privacy access request erase gdpr",
+            ),
+            MenuEntry(
                 "Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, words="events history"
             ),
             MenuEntry(

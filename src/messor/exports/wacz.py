@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import msgspec
@@ -22,6 +24,10 @@ FIXED = (1980, 1, 1, 0, 0, 0)
 _TITLE = re.compile(rb"<title[^>]*>([^<]{0,500})", re.IGNORECASE)
 
 
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def _page(found: Indexed) -> dict[str, str] | None:
     """A record's line in the list of pages; None for what people do not open."""
     record = found.record
@@ -33,7 +39,18 @@ def _page(found: Indexed) -> dict[str, str] | None:
 
 
 def write(source: Path, target: Path, noun: str, _: tuple[Column, ...]) -> None:
-    """Put the WARC, its index, the pages and the description into one file."""
+    """An export as one file."""
+    package_of(source, target, f"An export of {noun}")
+
+
+def package_of(
+    source: Path,
+    target: Path,
+    title: str,
+    further: Mapping[str, bytes] = MappingProxyType({}),
+    comment: bytes = b"",
+) -> None:
+    """Put the WARC, its index, the pages, further files and the description into one file."""
     lines, pages = [], [b'{"format": "json-pages-1.0", "id": "pages", "title": "All pages"}\n']
     first = None
     with source.open("rb") as file:
@@ -48,19 +65,21 @@ def write(source: Path, target: Path, noun: str, _: tuple[Column, ...]) -> None:
             _copy(package, source, f"archive/{DATA}"),
             _add(package, "indexes/index.cdx", "".join(lines).encode()),
             _add(package, "pages/pages.jsonl", b"".join(pages)),
+            *(_add(package, path, content) for path, content in further.items()),
         ]
-        _describe(package, noun, resources, first or {})
+        _describe(package, title, resources, first or {})
+        package.comment = comment
 
 
 def _describe(
-    package: ZipFile, noun: str, resources: list[dict[str, object]], first: dict[str, str]
+    package: ZipFile, title: str, resources: list[dict[str, object]], first: dict[str, str]
 ) -> None:
     described = {
         "profile": "data-package",
         "wacz_version": "1.1.1",
-        "title": f"An export of {noun}",
+        "title": title,
         "software": f"Messor {__version__}",
-        "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "created": now(),
         "resources": resources,
     }
     if first:

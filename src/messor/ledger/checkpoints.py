@@ -27,7 +27,7 @@ SELECT occurred_at FROM messor.events WHERE type = 'backup.restored' ORDER BY tx
 """
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class SealCheckpoint(msgspec.Struct, frozen=True):
     """How far the chain had come at a time."""
 
     block: int
@@ -56,20 +56,22 @@ class Checkpoint(msgspec.Struct, frozen=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
 
-async def take(connection: Connection, signer: Signer, public_key: bytes) -> Checkpoint:
+async def take(connection: Connection, signer: Signer, public_key: bytes) -> SealCheckpoint:
     """A checkpoint of the chain as it is."""
     newest = await connection.fetchrow(NEWEST)
     block, head = (newest["seq"], bytes(newest["head"])) if newest is not None else (0, FIRST)
     at = await connection.fetchval(NOW)
-    draft = Checkpoint(block, head.hex(), at, signer.key_id, base64.b64encode(public_key).decode())
+    draft = SealCheckpoint(
+        block, head.hex(), at, signer.key_id, base64.b64encode(public_key).decode()
+    )
     signature = base64.b64encode(signer.sign(draft.message())).decode()
     return msgspec.structs.replace(draft, signature=signature)
 
 
-def parsed(data: bytes) -> Checkpoint:
+def parsed(data: bytes) -> SealCheckpoint:
     """A checkpoint from its file; a file that nobody signed is refused."""
     try:
-        found = msgspec.json.decode(data[:MAX_BYTES], type=Checkpoint)
+        found = msgspec.json.decode(data[:MAX_BYTES], type=SealCheckpoint)
     except msgspec.DecodeError as error:
         raise UsageError("This file is not a checkpoint of Messor.") from error
     if found.messor_checkpoint != 1 or not found.is_signed():
@@ -79,7 +81,7 @@ def parsed(data: bytes) -> Checkpoint:
 
 async def compare(
     database: Database,
-    given: Checkpoint,
+    given: SealCheckpoint,
     keys: Mapping[str, bytes],
     heads: Mapping[int, bytes],
     report: SealReport,

@@ -110,6 +110,7 @@ _GROUPS: Mapping[str, _Group] = {
     "analytics": _Group(
         {"queried": "somebody asked the tables of analytics in SQL"},
     ),
+    "evidence": _Group({"bundled": "somebody made an evidence bundle"}),
     "entity": _Group(
         {
             "merged": "a person said that two statements are of one entity",
@@ -227,7 +228,14 @@ _GROUPS: Mapping[str, _Group] = {
             "revoked": "a permission to use a domain's content was revoked",
         }
     ),
-    "person": _Group({"erased": "a person's data were erased"}, audience="admins"),
+    "person": _Group(
+        {
+            "looked_up": "somebody looked for what is held on a person",
+            "handed_over": "what is held on a person was handed over",
+            "erased": "a person's data were erased",
+        },
+        audience="admins",
+    ),
     "price": _Group(
         {
             "approved": "paying for a domain's pages was approved, with caps",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from itertools import islice
 
@@ -40,9 +40,9 @@ class Cron:
     text: str
     fields: str
 
-    def after(self, moment: datetime) -> datetime:
-        """The first such minute after a time."""
-        found = next(CronSim(self.fields, moment.astimezone(UTC)), None)
+    def after(self, moment: datetime, zone: tzinfo = UTC) -> datetime:
+        """The first such minute after a time; the fields are of a zone."""
+        found = next(CronSim(self.fields, moment.astimezone(zone)), None)
         if found is None:
             raise UsageError(f"{self.text!r} never occurs.")
         return found
@@ -55,7 +55,7 @@ class Every:
     text: str
     interval: timedelta
 
-    def after(self, moment: datetime) -> datetime:
+    def after(self, moment: datetime, _: tzinfo = UTC) -> datetime:
         return moment + self.interval
 
 

@@ -5,5 +5,5 @@ It fetches nothing itself: what the archive cannot answer becomes a task in its 
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
-    "archived", "documents", "hooks", "jobs", "pages", "refusals", "services", "shown", "site_map", "uploads", "visible",
+    "archived", "caller", "documents", "hooks", "jobs", "pages", "refusals", "services", "shown", "site_map", "uploads", "visible",
 )  # fmt: skip

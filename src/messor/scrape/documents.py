@@ -25,7 +25,8 @@ from messor.extraction.extract_now import extract_now
 from messor.fetch.outcome import Outcome
 from messor.records import queries as records
 from messor.scrape.archived import HISTORY, SnapshotPage
-from messor.scrape.stated import fitted, menu_of, product_of
+from messor.scrape.refusals import FormatUnavailableError
+from messor.scrape.stated import PAGE, fitted, menu_of, product_of
 from messor.scrape.summaries import EXTRACTIVE, extractive
 from messor.settings import Settings
 from messor.store.database import Database
@@ -92,8 +93,14 @@ class DocumentMaker:
         self._main: OrderedDict[int, str] = OrderedDict()
         self._held = 0
 
-    async def make(self, page: SnapshotPage, shape: Shape) -> ScrapedDocument:
-        """A snapshot in the forms that were asked for."""
+    async def make(
+        self, page: SnapshotPage, shape: Shape, *, is_one_of_many: bool = False
+    ) -> ScrapedDocument:
+        """A snapshot in the forms that were asked for.
+
+        One of many comes without what the page does not state, and with a warning; a single one is
+        refused.
+        """
         made = ScrapedDocument(page)
         known = self._main.get(page.snapshot_id)
         only_markdown = set(shape.formats) <= {"markdown"} and not shape.selects
@@ -116,7 +123,7 @@ class DocumentMaker:
         if "summary" in shape.formats:
             await self._summarise(made)
         if {"json", "product", "menu"} & set(shape.formats):
-            await self._read_records(made, shape)
+            await self._add_records(made, shape, is_one_of_many=is_one_of_many)
         return made
 
     async def _summarise(self, made: ScrapedDocument) -> None:
@@ -166,6 +173,16 @@ class DocumentMaker:
                 told["diff"] = {"text": difference.diff, "json": None}
         return told
 
+    async def _add_records(
+        self, made: ScrapedDocument, shape: Shape, *, is_one_of_many: bool
+    ) -> None:
+        try:
+            await self._read_records(made, shape)
+        except FormatUnavailableError as error:
+            if not is_one_of_many:
+                raise
+            made.warnings.append(f"{error.code}: {error}")
+
     async def _read_records(self, made: ScrapedDocument, shape: Shape) -> None:
         """What the page states as records, each value with its place on the page."""
         await extract_now(self._database, self._settings, [made.page.page_id])
@@ -179,7 +196,19 @@ class DocumentMaker:
                 else:
                     made.parts[wanted] = profile
         if "json" in shape.formats:
-            made.parts["json"] = fitted(shape.schema, stated, made.page.url)
+            made.parts["json"] = fitted(
+                shape.schema, [*stated, _of_itself(made.page)], made.page.url
+            )
+
+
+def _of_itself(page: SnapshotPage) -> tuple[str, dict[str, Any]]:
+    """What a page states of itself in its head."""
+    return PAGE, {
+        "title": page.title,
+        "description": page.description,
+        "language": page.language,
+        "url": page.url,
+    }
 
 
 def parts_of(

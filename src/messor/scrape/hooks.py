@@ -85,7 +85,7 @@ class HookEvent(msgspec.Struct):
     table: str = "scrape_jobs"
     snapshots: list[int] = []
     error: str | None = None
-    data: list[dict[str, Any]] | None = None  # instead of snapshots
+    data: list[Any] | None = None  # instead of snapshots
 
 
 def check_hook(hook: JobHook) -> None:
@@ -158,3 +158,9 @@ async def tell_end(
     """Have the last pages and the end of a job told."""
     await tell_pages(connection, job_id, kind)
     await tell(connection, job_id, kind, event, error)
+
+
+async def tell_result(connection: Connection, job_id: UUID, data: list[Any]) -> None:
+    """Have the result of an extraction told."""
+    told = HookEvent(job_id, "extract.completed", data=data)
+    await enqueue(connection, [telling("completed", told)])

@@ -259,6 +259,36 @@ async def _insert(
     return job_id
 
 
+KEEP_RESULT = "UPDATE messor.scrape_jobs SET result = $2::jsonb WHERE id = $1"
+RESULT = "SELECT result::text FROM messor.scrape_jobs WHERE id = $1"
+
+
+async def keep_extraction(
+    database: Database,
+    caller: Caller,
+    url: Url,
+    result: dict[str, Any],
+    hook: SealedHook | None = None,
+) -> UUID:
+    """Keep what was extracted, for clients that ask for it by its id."""
+
+    async def act(connection: Connection) -> UUID:
+        job_id = await _insert(
+            connection, caller, "extract", url.href, Shape(), status="completed", hook=hook
+        )
+        await connection.execute(KEEP_RESULT, job_id, msgspec.json.encode(result).decode())
+        if hook is not None:
+            await hooks.tell_result(connection, job_id, [result.get("data")])
+        return job_id
+
+    return await transact(database, act)
+
+
+async def extraction(database: Database, job: ScrapeJob) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(await database.fetchval(RESULT, job.id))
+    return found
+
+
 async def check_patterns(database: Database, patterns: Sequence[str]) -> None:
     """Raise an error for patterns that PostgreSQL cannot match, or not in bounded time."""
     if len(patterns) > MAX_PATTERNS:

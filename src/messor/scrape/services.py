@@ -64,7 +64,7 @@ class ScrapeServices:
         made: list[ScrapedDocument] = []
         size, reached = 0, rows[-1]["place"] if rows else after
         for page in passed:
-            document = await self.maker.make(page, job.shape)
+            document = await self.maker.make(page, job.shape, is_one_of_many=True)
             size += sum(len(part) for part in document.parts.values() if isinstance(part, str))
             if made and size > most_bytes:
                 return made, places[made[-1].page.snapshot_id], True
@@ -121,4 +121,7 @@ class ScrapeServices:
         passed = await release(
             self.database, Purpose.AGENT, pages, lambda page: page.page_id, caller.uses
         )
-        return {page.snapshot_id: await self.maker.make(page, shape) for page in passed}
+        return {
+            page.snapshot_id: await self.maker.make(page, shape, is_one_of_many=True)
+            for page in passed
+        }

@@ -8,6 +8,7 @@ from typing import Any
 
 from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
 
+PAGE = "page"  # the kind of what a page states of itself: its title, description and language
 Stated = Sequence[tuple[str, Mapping[str, Any]]]  # kind and values of each record
 
 _IN_STOCK = frozenset(("in_stock", "instock", "limited", "limited_availability", "preorder"))
@@ -85,12 +86,13 @@ def _availability(text: Any) -> dict[str, Any]:
 
 def fitted(schema: Mapping[str, Any] | None, stated: Stated, url: str) -> Any:
     """Records in the shape of a schema: its properties by name."""
+    records = [(kind, data) for kind, data in stated if kind != PAGE]
     if schema is None:
-        if not stated:
+        if not records:
             raise FormatUnavailableError(
                 f"{url} states no records, and no model is asked for more."
             )
-        return {"records": [{"kind": kind, **data} for kind, data in stated]}
+        return {"records": [{"kind": kind, **data} for kind, data in records]}
     properties = schema.get("properties")
     if not isinstance(properties, dict) or not properties:
         raise OptionRefusedError("The schema of `json` needs properties at its top level.")
@@ -100,7 +102,7 @@ def fitted(schema: Mapping[str, Any] | None, stated: Stated, url: str) -> Any:
         if value is not None:
             values[name] = value
     if not values:
-        kinds = ", ".join(sorted({kind for kind, _ in stated})) or "none"
+        kinds = ", ".join(sorted({kind for kind, _ in records})) or "none"
         raise FormatUnavailableError(
             f"No record of {url} has the properties of the schema (kinds of record there: {kinds})."
         )

@@ -2,8 +2,10 @@
 
 # Modules that the interfaces may import.
 PUBLIC: tuple[str, ...] = (
+    "checks",
     "conditions",
     "feeds",
+    "monitors",
     "nouns",
     "preview",
     "queries",

@@ -30,6 +30,7 @@ from messor.watches.watches import COLUMNS, Watch
 BATCH = 2_000
 MANY = 10  # products of a shop whose prices change together
 MOST_OF_SHOP = 0.8
+_COMPARED = frozenset(("domain", "id"))  # filters that need no rows
 
 # One process evaluates at a time; another waits for nothing.
 TAKE = "SELECT tx::text, change_id::text FROM messor.watch_position FOR UPDATE SKIP LOCKED"
@@ -52,6 +53,9 @@ SELECT d.domain, (SELECT count(*) FROM messor.products q
                    WHERE q.domain_id = d.id AND q.state = 'current') AS products
   FROM messor.domains d WHERE d.domain = ANY ($1::text[])
 """
+
+
+_Place = tuple[Noun, str | None, str | None]  # a noun, a domain or any, a thing or any
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +121,23 @@ async def find(
 def _candidates(
     watches: Sequence[Watch], changes: Sequence[Change]
 ) -> dict[Noun, list[WatchedRow]]:
-    """Pairs whose condition holds: each distinct condition of a noun and domain is tried once."""
-    groups: dict[tuple[Noun, str | None], dict[Condition, list[int]]] = defaultdict(dict)
+    """Pairs whose condition holds: each distinct condition of a noun, domain and thing is tried once."""
+    groups: dict[_Place, dict[Condition, list[int]]] = defaultdict(dict)
     for number, watch in enumerate(watches):
-        place = groups[watch.noun, watch.filters.get("domain")]
+        thing = watch.filters.get("id")
+        place = groups[
+            watch.noun, watch.filters.get("domain"), None if thing is None else str(thing)
+        ]
         place.setdefault(watch.condition, []).append(number)
     found: dict[Noun, list[WatchedRow]] = defaultdict(list)
     for number, change in enumerate(changes):
         for noun in nouns_of(change):
-            for domain in {change.domain, None}:
-                for condition, numbers_ in groups.get((noun, domain), {}).items():
+            thing = pair_of(noun, 0, number, change).key
+            places: list[_Place] = [
+                (noun, of, one) for of in {change.domain, None} for one in (thing, None)
+            ]
+            for at in places:
+                for condition, numbers_ in groups.get(at, {}).items():
                     if sentence(condition, change) is not None:
                         found[noun] += [pair_of(noun, one, number, change) for one in numbers_]
     return found
@@ -135,9 +146,9 @@ def _candidates(
 async def _matched(
     source: Source, noun: Noun, watches: Sequence[Watch], pairs: Sequence[WatchedRow]
 ) -> list[tuple[int, int]]:
-    """The domain was compared already; only other filters need their rows."""
+    """Domain and id were compared already; only other filters need their rows."""
     rest = {
-        one.watch: {k: v for k, v in watches[one.watch].filters.items() if k != "domain"}
+        one.watch: {k: v for k, v in watches[one.watch].filters.items() if k not in _COMPARED}
         for one in pairs
     }
     given = {number: filters for number, filters in rest.items() if filters}

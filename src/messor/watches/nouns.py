@@ -34,6 +34,39 @@ class RankFilter(Filters):
     keyword: str | None = where("k.keyword_text = {}", "Keyword", max_length=500)
 
 
+# A single thing is watched by its id, with which lists need no filter.
+
+
+class RecordWatchFilter(RecordFilter):
+    """Filters of records, and a single one."""
+
+    id: int | None = where("r.id = {}", "One record")
+
+
+class ProductWatchFilter(ProductFilter):
+    """Filters of products, and a single one."""
+
+    id: int | None = where("q.id = {}", "One product")
+
+
+class PageWatchFilter(PageFilter):
+    """Filters of pages, and a single one."""
+
+    id: int | None = where("p.id = {}", "One page")
+
+
+class ProgramWatchFilter(CandidateFilter):
+    """Filters of candidates, and a single one."""
+
+    id: UUID | None = where("c.id = {}", "One program")
+
+
+class DomainWatchFilter(DomainFilter):
+    """Filters of domains, and a single one."""
+
+    domain: DomainText | None = where("domains.domain = {}", "One domain")
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """A noun: its filters, and the rows that their conditions refer to."""
@@ -46,10 +79,10 @@ class Watched:
 
 _OF_DOMAIN = "h.domain_id = (SELECT id FROM messor.domains WHERE domain = {})"
 NOUNS: Mapping[Noun, Watched] = {
-    "records": Watched(RecordFilter, "JOIN messor.records r ON r.id = g.id"),
-    "products": Watched(ProductFilter, "JOIN messor.products q ON q.id = g.id"),
+    "records": Watched(RecordWatchFilter, "JOIN messor.records r ON r.id = g.id"),
+    "products": Watched(ProductWatchFilter, "JOIN messor.products q ON q.id = g.id"),
     "pages": Watched(
-        PageFilter,
+        PageWatchFilter,
         """JOIN messor.pages p ON p.id = g.id JOIN messor.crawl_tasks k ON k.page_id = p.id
            JOIN messor.hosts h ON h.id = p.host_id""",
         {
@@ -58,13 +91,13 @@ NOUNS: Mapping[Noun, Watched] = {
                                  WHERE b.batch_id = {} AND b.page_id = p.id)""",
         },
     ),
-    "programs": Watched(CandidateFilter, "JOIN messor.candidates c ON c.id = g.uuid"),
+    "programs": Watched(ProgramWatchFilter, "JOIN messor.candidates c ON c.id = g.uuid"),
     "ranks": Watched(
         RankFilter,
         """JOIN messor.serp_snapshots s ON s.id = g.uuid
            JOIN messor.keywords k ON k.id = s.keyword_id""",
     ),
-    "domains": Watched(DomainFilter, "JOIN messor.domains domains ON domains.id = g.uuid"),
+    "domains": Watched(DomainWatchFilter, "JOIN messor.domains domains ON domains.id = g.uuid"),
 }
 _TYPES = {
     int: "bigint", float: "float8", Decimal: "numeric", bool: "boolean", datetime: "timestamptz",
@@ -88,10 +121,15 @@ class WatchedRow:
     id: int | None
     uuid: UUID | None
 
+    @property
+    def key(self) -> str:
+        """The id that a watch of a single thing has."""
+        return str(self.id if self.uuid is None else self.uuid)
+
 
 def noun_of(filters: type[Filters]) -> Noun | None:
     """The noun that is listed with these filters."""
-    return next((noun for noun, one in NOUNS.items() if one.filters is filters), None)
+    return next((noun for noun, one in NOUNS.items() if issubclass(one.filters, filters)), None)
 
 
 def check_filters(noun: Noun, given: Mapping[str, Any]) -> dict[str, Any]:

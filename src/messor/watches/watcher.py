@@ -10,6 +10,7 @@ from functools import partial
 from messor.settings import Settings
 from messor.store.database import Database
 from messor.store.rounds import Rounds
+from messor.watches import checks
 from messor.watches.evaluate import evaluate
 from messor.watches.second_look import look_again
 from messor.watches.send import Sender
@@ -29,7 +30,8 @@ async def work(settings: Settings, database: Database) -> bool:
     swept = await sweep(database)
     await look_again(database)
     sent = await Sender.of(settings, database).send()
-    return bool(evaluated or swept or sent)
+    checked = await checks.advance(database)
+    return bool(evaluated or swept or sent or checked)
 
 
 def watcher(settings: Settings, database: Database) -> Rounds:

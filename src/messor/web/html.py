@@ -17,9 +17,11 @@ from turbohtml import Document, Element
 
 from messor.errors import MessorError
 from messor.web.depth import MAX_DEPTH, is_too_deep
+from messor.web.licence_marks import read_licences
 from messor.web.structured import read_structured
 from messor.web.text import one_line, storable
 from messor.web.urls import Link, LinkResolver, parse
+from messor.web.usage import creative_commons
 
 MAX_CHARS = 6 * 1024 * 1024
 MAX_LINKS = 10_000
@@ -140,6 +142,8 @@ def read_page(
     _read_metadata(document, metas, reading, agent.lower())
     _read_links(document, reading, resolver, known)
     reading.structured = read_structured(document, metas)
+    if creative_commons.HOST in html:
+        read_licences(document, metas, reading.structured, reading.usage)
     reading.markdown = storable(_markdown(document))
     _measure_text(document, reading, len(html))
     return reading

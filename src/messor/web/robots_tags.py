@@ -7,18 +7,23 @@ that headers and markup say about use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from messor.web.html import PageReading
-from messor.web.usage import aipref, content_signal, robots_words, tdm
+from messor.web.licence_marks import LICENCE
+from messor.web.usage import aipref, content_signal, creative_commons, robots_words, tdm
 from messor.web.usage.statement import Statement
 
 _TELLING = frozenset(
     {b"x-robots-tag", b"tdm-reservation", b"tdm-policy", b"content-signal", b"content-usage"}
 )
+_LINK = b"link"
+# <https://…>; rel="license"
+_LICENCE_LINK = re.compile(r'<([^<>]{1,500})>[^<,]{0,200}?;\s*rel="?license\b', re.IGNORECASE)
 _AI_WORDS = frozenset({"noai", "noimageai"})
 # Directives that take a value; any other "word:" names an agent.
 _WITH_VALUE = frozenset(
@@ -37,7 +42,9 @@ class PageDirectives(NamedTuple):
 
 def has_directives(raw_headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Whether the headers contain any directive, regardless of the page."""
-    return any(name.lower() in _TELLING for name, _ in raw_headers)
+    return any(
+        name.lower() in _TELLING or _names_licence(name, value) for name, value in raw_headers
+    )
 
 
 def directives_of(
@@ -50,6 +57,8 @@ def directives_of(
     told: dict[bytes, list[str]] = {}
     for raw_name, raw_value in raw_headers:
         name = raw_name.lower()
+        if _names_licence(raw_name, raw_value):
+            told.setdefault(_LINK, []).append(raw_value.decode("latin-1"))
         if name not in _TELLING:
             continue
         value = raw_value.decode("latin-1").strip()
@@ -67,6 +76,10 @@ def directives_of(
     return PageDirectives(noindex, nofollow, reservations, _statements(told, reading.usage))
 
 
+def _names_licence(name: bytes, value: bytes) -> bool:
+    return name.lower() == _LINK and b"license" in value.lower()
+
+
 def _statements(told: dict[bytes, list[str]], metas: list[tuple[str, str]]) -> list[Statement]:
     """What headers and markup say about use; a meta element of TDMRep counts before its header."""
     if not told and not metas:
@@ -80,6 +93,10 @@ def _statements(told: dict[bytes, list[str]], metas: list[tuple[str, str]]) -> l
     for name, content in metas:
         if name == "robots":
             found += robots_words.statements_of(content.split(), "meta robots")
+    for value in told.get(_LINK, ()):
+        found += creative_commons.statements_of(_LICENCE_LINK.findall(value), "header Link")
+    marks = [value for name, value in metas if name == LICENCE]
+    found += creative_commons.statements_of(marks, "licence mark")
     reserved = [value for name, value in metas if name == "tdm-reservation"]
     if reserved:
         found += [tdm.statement_of(value, "meta tdm-reservation") for value in reserved]

@@ -6,17 +6,23 @@ the registry.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
+from pathlib import Path
 
-from publicsuffixlist import PublicSuffixList
+from publicsuffixlist import PSLFILE, PublicSuffixList, encode_idn
 
 _CACHE_SIZE = 65_536
 
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
-    # Built on first use: parsing the list takes tens of milliseconds.
-    return PublicSuffixList(accept_unknown=True, only_icann=False)
+    # Built on first use. By itself the package encodes all rules, which takes most of the time.
+    rules = Path(PSLFILE).read_text(encoding="utf-8").splitlines()
+    encoded = [encode_idn(rule) for rule in rules if not (rule.isascii() or rule.startswith("//"))]
+    return PublicSuffixList(
+        rules + encoded, accept_unknown=True, accept_encoded_idn=False, only_icann=False
+    )
 
 
 def _folded(host: str) -> str:
@@ -67,7 +73,9 @@ def is_public_name(host: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _delegated() -> PublicSuffixList:
-    return PublicSuffixList(accept_unknown=False, only_icann=False)
+    known = copy(_suffixes())  # a parsed list is not changed any more
+    known.accept_unknown = False
+    return known
 
 
 def is_within(host: str, domain: str) -> bool:

@@ -6,12 +6,14 @@ Prints one JSON object: what each call returned, or the name and code of what it
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from firecrawl import AsyncFirecrawl, Firecrawl  # type: ignore[import-not-found]
 from firecrawl.v2.watcher import Watcher  # type: ignore[import-not-found]
+from firecrawl.v2.watcher_async import AsyncWatcher  # type: ignore[import-not-found]
 from langchain_firecrawl import FirecrawlLoader  # type: ignore[import-not-found]
 from llama_index.readers.web import FireCrawlWebReader  # type: ignore[import-not-found]
 
@@ -83,6 +85,41 @@ def synchronous(client: Any) -> dict[str, Any]:
     return found
 
 
+def newer(client: Any) -> dict[str, Any]:
+    """Files and monitors."""
+    page = client.parse(b"<h1>A file</h1><p>Its text.</p>", filename="page.html")
+    known = [one.format for one in client.get_parse_formats() if one.available]
+    monitor = client.create_monitor(
+        "Watched", {"text": "hourly"}, [{"type": "scrape", "urls": [f"{SITE}/a", f"{SITE}/b"]}]
+    )
+    check = client.run_monitor(monitor.id)
+    for _ in range(120):
+        detail = client.get_monitor_check(monitor.id, check.id)
+        if detail.status != "running":
+            break
+        time.sleep(0.25)
+    paused = client.update_monitor(monitor.id, status="paused")
+    return {
+        "parsed": [page.markdown, page.metadata.source_url, sorted(known)],
+        "check": [
+            detail.status,
+            detail.summary.total_pages,
+            sorted(one.url for one in detail.pages),
+        ],
+        "checks": len(client.list_monitor_checks(monitor.id)),
+        "paused": [paused.status, len(client.list_monitors())],
+        "deleted": client.delete_monitor(monitor.id),
+    }
+
+
+async def watched() -> list[str]:
+    """A batch over a WebSocket, with the asynchronous client."""
+    client = AsyncFirecrawl(api_key=KEY, api_url=URL)
+    started = await client.start_batch_scrape([f"{SITE}/a", f"{SITE}/b"])
+    watcher = AsyncWatcher(client, started.id, kind="batch", poll_interval=1, timeout=60)
+    return [job.status async for job in watcher]
+
+
 async def asynchronous() -> dict[str, Any]:
     client = AsyncFirecrawl(api_key=KEY, api_url=URL)
     found: dict[str, Any] = {"scrape": told(await client.scrape(f"{SITE}/b"))}
@@ -106,6 +143,8 @@ def main() -> None:
     answers = {
         "sync": synchronous(client),
         "async": asyncio.run(asynchronous()),
+        "newer": newer(client),
+        "watched": asyncio.run(watched()),
         "langchain": tried(langchain),
         "llama_index": tried(llama_index),
     }

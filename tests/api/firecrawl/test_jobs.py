@@ -249,3 +249,22 @@ async def test_values_by_a_schema(door: Door, version: str) -> None:
     schema = {"type": "object", "properties": {"poem": {"type": "string"}}}
     refused = await door.post(f"/{version}/extract", urls=["http://one.test/a"], schema=schema)
     assert (refused.status_code, refused.json()["code"]) == (403, "FORMAT_UNAVAILABLE")
+
+
+async def test_a_page_that_states_nothing_of_a_schema_does_not_spoil_its_batch(door: Door) -> None:
+    wanted = {"type": "json", "schema": {"type": "object", "properties": {"wingspan": {}}}}
+    urls_ = ["http://one.test/a", "http://one.test/b"]
+    start = await door.post("/v2/batch/scrape", urls=urls_, formats=["markdown", wanted])
+    body = await finished(door, start)
+    assert urls(body) == {"/a", "/b"}
+    for one in body["data"]:
+        assert "FORMAT_UNAVAILABLE" in one["warning"]
+        assert one["markdown"].startswith("# Page")
+    alone = await door.post("/v2/scrape", url="http://one.test/a", formats=[wanted])
+    assert (alone.status_code, alone.json()["code"]) == (403, "FORMAT_UNAVAILABLE")
+
+
+async def test_a_schema_is_filled_from_the_head_of_a_page(door: Door) -> None:
+    wanted = {"type": "json", "schema": {"properties": {"title": {}, "description": {}}}}
+    body = await door.post("/v2/scrape", url="http://one.test/a", formats=[wanted])
+    assert body.json()["data"]["json"] == {"title": "Page A", "description": "About Page A"}

@@ -11,6 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from messor.api.firecrawl import live
 from messor.store.database import Database
 from tests.api.firecrawl.conftest import Door, opened, rooms
 from tests.crawling import PATIENCE
@@ -55,6 +56,23 @@ async def test_a_batch_that_has_ended_is_told_at_once(door: Door) -> None:
     got, code = await messages(door, path)
     assert ([one["type"] for one in got], code) == (["catchup", "done"], 1000)
     assert got[0]["data"]["data"][0]["markdown"].startswith("# Page A")
+
+
+async def test_every_page_of_a_long_job_is_told(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "PAGE", 2)
+    urls = [f"http://one.test{path}" for path in ("/", "/a", "/b", "/c", "/docs/one", "/docs/two")]
+    for url in urls:
+        await door.post("/v2/scrape", url=url)
+    start = await door.post("/v2/batch/scrape", urls=urls)
+    path = f"/v2/batch/scrape/{start.json()['id']}"
+    async with asyncio.timeout(PATIENCE):
+        while (await door.get(path)).json()["status"] == "scraping":  # noqa: ASYNC110 - the API has no event
+            await asyncio.sleep(0.05)
+    got, _ = await messages(door, path)
+    told = got[0]["data"]["data"] + [one["data"] for one in got if one["type"] == "document"]
+    assert sorted(one["metadata"]["url"] for one in told) == sorted(urls)
 
 
 async def test_a_cancelled_crawl_ends_with_an_error(database: Database, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from messor.watches import checks
 from tests.api.firecrawl.conftest import Door, index
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +29,9 @@ async def test_the_official_clients_work_unmodified(door: Door) -> None:
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
+    ending = asyncio.create_task(_end_checks(door))
     out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    ending.cancel()
     assert process.returncode == 0, err.decode()[-4000:]
     answers = json.loads(out)
 
@@ -56,5 +59,18 @@ async def test_the_official_clients_work_unmodified(door: Door) -> None:
     assert answers["async"]["crawl"] == [
         "completed", ["http://one.test/docs/one", "http://one.test/docs/two"],
     ]  # fmt: skip
+    assert answers["watched"][-1] == "completed"
+    newer = answers["newer"]
+    assert newer["parsed"][:2] == ["# A file\n\nIts text.", "page.html"]
+    assert {"pdf", "docx", "html"} <= set(newer["parsed"][2])
+    assert newer["check"] == ["completed", 2, ["http://one.test/a", "http://one.test/b"]]
+    assert (newer["checks"], newer["paused"], newer["deleted"]) == (1, ["paused", 1], True)
     assert answers["langchain"] == ["# Page A\n\nIt tells at"[:20]]
     assert answers["llama_index"] == ["# Page A\n\nIt tells at"[:20]]
+
+
+async def _end_checks(door: Door) -> None:
+    """What the watcher of `messor up` does."""
+    while True:
+        await checks.advance(door.database)
+        await asyncio.sleep(0.1)

@@ -31,7 +31,43 @@ pytestmark = [
 ]
 
 # What fails against Messor, and why; each is explained in docs/firecrawl.md.
-DIFFERENCES: Mapping[str, str] = {}
+PROMPT = "a prompt needs a model"
+HEADERS = "headers, actions, storeInCache: false or other domains are refused"
+PICTURE = "no pictures of pages are taken"
+ARCHIVE = "what is archived is searched"
+DONE = "all of its pages are in the archive, so it is done before it can be cancelled"
+SKEW = "written for an older client than the newest"
+DIFFERENCES: Mapping[str, str] = {
+    "test_async_cancel_batch": DONE,
+    "TestBatchScrapeE2E::test_cancel_batch": DONE,
+    "test_async_crawl_with_all_params": HEADERS,
+    "TestCrawlE2E::test_crawl_all_parameters": PROMPT,
+    "test_async_start_crawl_with_prompt": PROMPT,
+    "TestCrawlE2E::test_start_crawl_with_prompt": PROMPT,
+    "test_async_crawl_with_prompt_and_wait": PROMPT,
+    "TestCrawlE2E::test_crawl_with_prompt_and_wait": PROMPT,
+    "test_async_crawl_params_preview": PROMPT,
+    "TestCrawlE2E::test_crawl_params_preview": PROMPT,
+    "TestExtractE2E::test_extract_minimal_with_prompt": PROMPT,
+    "TestCrawlE2E::test_get_crawl_status": "next is absent while there are no further pages",
+    "test_async_scrape_with_all_params": HEADERS,
+    "TestScrapeE2E::test_scrape_with_all_params": HEADERS,
+    "test_async_scrape_with_screenshot_action_viewport": PICTURE,
+    "TestScrapeE2E::test_scrape_with_screenshot_action_viewport": PICTURE,
+    "test_async_scrape_basic_formats[screenshot-screenshot]": PICTURE,
+    "TestScrapeE2E::test_scrape_basic_formats[screenshot-screenshot]": PICTURE,
+    "test_async_search_minimal_request": ARCHIVE,
+    "test_async_search_with_sources": ARCHIVE,
+    "test_async_search_all_parameters": HEADERS,
+    "test_search_minimal_request": ARCHIVE,
+    "test_search_with_sources": ARCHIVE,
+    "test_search_all_parameters": HEADERS,
+    "TestCrawlParamsData::test_crawl_params_data_creation": SKEW,
+    "TestSearchRequestPreparation::test_basic_request_preparation": SKEW,
+    "TestSearchValidation::test_validate_invalid_tbs": SKEW,
+    "TestSearchValidation::test_validate_invalid_custom_date_ranges": SKEW,
+    "TestSearchRequestModel::test_default_values": SKEW,
+}
 
 
 def house() -> dict[str, SimResponse]:

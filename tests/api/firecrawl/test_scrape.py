@@ -231,6 +231,7 @@ async def test_options_against_the_rules_are_refused(door: Door) -> None:
         {"proxy": "stealth"}, {"proxy": "enhanced"},
         {"headers": {"Cookie": "x"}}, {"actions": [{"type": "click", "selector": "a"}]},
         {"ignoreRobotsTxt": True}, {"zeroDataRetention": True}, {"storeInCache": False},
+        {"redactPII": True}, {"profile": {"name": "ours"}},
     ]  # fmt: skip
     for option in options:
         refused = await door.post("/v2/scrape", url="http://one.test/a", **option)
@@ -250,6 +251,10 @@ async def test_what_clients_send_by_default_is_taken(door: Door) -> None:
     assert "warning" not in answer.json()["data"]
     ignored = await door.post("/v2/scrape", url="http://one.test/a", waitFor=100, mobile=True)
     assert "waitFor is ignored" in ignored.json()["data"]["warning"]
+    unchecked = await door.post("/v2/scrape", url="http://one.test/a", checkPromptInjection=True)
+    assert "was not checked" in unchecked.json()["data"]["warning"]
+    found = await door.post("/v2/search", query="page", includeDomains=["one.test"])
+    assert "includeDomains" in found.json()["warning"]
 
 
 async def test_formats_that_cannot_be_given_are_refused(door: Door) -> None:

@@ -6,12 +6,20 @@ from fastapi import FastAPI
 
 from messor.api.context import ApiContext
 from messor.api.envelope import Envelope
-from messor.api.firecrawl import answers, crawls, live, parse, scrapes, team
+from messor.api.firecrawl import answers, crawls, extracts, live, monitors, parse, scrapes, team
 from messor.api.firecrawl.route import KeyHeader
 from messor.scrape.services import ScrapeServices
 
 PREFIXES = ("/v1", "/v2")
-ROUTERS = (scrapes.router, crawls.router, live.router, parse.router, team.router)
+ROUTERS = (
+    scrapes.router,
+    crawls.router,
+    extracts.router,
+    live.router,
+    monitors.router,
+    parse.router,
+    team.router,
+)
 LONG = ("/v2/batch/scrape", "/v1/batch/scrape", "/v2/parse")
 
 

@@ -126,11 +126,14 @@ class _Live:
 
     async def _tell(self, job: ScrapeJob, kind: str) -> None:
         looked = asyncio.get_running_loop().time()
-        new = await self._new(job)
+        new, _ = await self._new(job)
         await self.send({"type": "catchup", "data": {**await self._status(job), "data": new}})
         while not self._context.is_closing:
-            for document in await self._new(job):
-                await self.send({"type": "document", "data": document})
+            has_more = True
+            while has_more:
+                new, has_more = await self._new(job)
+                for document in new:
+                    await self.send({"type": "document", "data": document})
             if job.ended_at is not None:
                 await self._end(job)
                 return
@@ -166,11 +169,9 @@ class _Live:
     async def _status(self, job: ScrapeJob) -> dict[str, Any]:
         return status_of(job, await jobs.progress(self._services.database, job))
 
-    async def _new(self, job: ScrapeJob) -> list[dict[str, Any]]:
-        """Documents that were not told yet, a page of them at a time."""
-        found: list[dict[str, Any]] = []
-        made, self._reached, _ = await self._services.documents(
+    async def _new(self, job: ScrapeJob) -> tuple[list[dict[str, Any]], bool]:
+        """A page of the documents that were not told yet, and whether there are more."""
+        made, self._reached, has_more = await self._services.documents(
             self._caller, job, self._reached, limit=PAGE, most_bytes=MOST_BYTES
         )
-        found += [shown(each, self._base, cached=False) for each in made]
-        return found
+        return [shown(each, self._base, cached=False) for each in made], has_more

@@ -24,6 +24,7 @@ from messor.scrape.refusals import FormatUnavailableError, OptionRefusedError
 from messor.web.urls import Url
 
 DEFAULT_TIMEOUT = 30_000  # milliseconds
+WITHIN = 0.95  # of it: clients give up at that moment, so the answer comes before
 Ms = Annotated[int, Field(ge=0, le=10**12)]
 Selector = Annotated[str, text(300, 1)]
 Pattern = Annotated[str, text(300, 1)]
@@ -69,6 +70,9 @@ class ScrapeOptionsIn(LenientIn):
     mobile: bool | None = None
     location: Whatever | None = None
     profile: Whatever | None = None
+    redact_pii: bool | Whatever | None = Field(None, alias="redactPII")
+    check_prompt_injection: bool | Whatever | None = None
+    threat_protection: bool | Whatever | None = None
     json_options: Whatever | None = None  # of v1
     extract: Whatever | None = None  # of v1
     change_tracking_options: Whatever | None = None  # of v1
@@ -84,13 +88,27 @@ class ScrapeOptionsIn(LenientIn):
             raise OptionRefusedError("headers: requests say who asks; callers cannot add headers.")
         if self.actions:
             raise OptionRefusedError("actions: pages are read as they come, not operated.")
+        if self.redact_pii:
+            raise OptionRefusedError("redactPII: nothing is blacked out here; leave it out.")
         if self.profile:
             raise OptionRefusedError("profile: no logins are kept for sites.")
         if self.store_in_cache is False:
             raise OptionRefusedError("storeInCache: what is fetched is archived, as proof.")
         ignorable = {"waitFor": self.wait_for, "mobile": self.mobile, "location": self.location}
         ignored = [name for name, value in ignorable.items() if value]
-        return [f"{name} is ignored: pages are fetched in one way." for name in ignored]
+        told = [f"{name} is ignored: pages are fetched in one way." for name in ignored]
+        unchecked = {
+            "checkPromptInjection": self.check_prompt_injection,
+            "threatProtection": self.threat_protection,
+        }
+        told += [f"{name}: the page was not checked." for name, value in unchecked.items() if value]
+        return told + self._tracking_told()
+
+    def _tracking_told(self) -> list[str]:
+        for one in self.formats or ():
+            if isinstance(one, dict) and "json" in (one.get("modes") or ()):
+                return ["changeTracking: the mode json needs a model; git-diff is given instead."]
+        return []
 
     @property
     def on_behalf_of(self) -> str | None:
@@ -114,7 +132,7 @@ class ScrapeOptionsIn(LenientIn):
             self.remove_base64_images is not False,
             _attributes(named.get("attributes", {})),
             _schema(named.get("json", {}), self.json_options or self.extract or {}),
-            "git-diff" in (tracking.get("modes") or ()),
+            bool(tracking.get("modes")),
         )
 
     def oldest(self, default: float = TWO_DAYS) -> float:
@@ -134,7 +152,7 @@ class ScrapeIn(ScrapeOptionsIn):
             self.oldest(max_age),
             None if self.min_age is None else self.min_age / 1000,
             bool(self.lockdown),
-            (self.timeout or DEFAULT_TIMEOUT) / 1000,
+            (self.timeout or DEFAULT_TIMEOUT) / 1000 * WITHIN,
         )
 
 
@@ -240,7 +258,25 @@ class SearchIn(LenientIn):
     query: Annotated[str, text(2_000, 1)]
     limit: Annotated[int, Field(ge=1, le=100)] | None = None
     sources: list[str | Whatever] | None = None
+    tbs: str | None = None
+    location: str | None = None
+    country: str | None = None
+    categories: list[Any] | None = None
+    include_domains: list[str] | None = None
+    exclude_domains: list[str] | None = None
     scrape_options: ScrapeOptionsIn | None = None
+
+    @property
+    def ignored(self) -> list[str]:
+        """What narrows a search of the web, and does nothing to one of the archive."""
+        given = {
+            "tbs": self.tbs,
+            "location": self.location,
+            "categories": self.categories,
+            "includeDomains": self.include_domains,
+            "excludeDomains": self.exclude_domains,
+        }
+        return [name for name, value in given.items() if value]
 
 
 class ExtractIn(LenientIn):
@@ -248,6 +284,7 @@ class ExtractIn(LenientIn):
     schema_: Whatever | None = Field(None, alias="schema")
     prompt: str | None = None
     enable_web_search: bool | None = None
+    webhook: JobWebhookIn | str | None = None
 
 
 def check_conduct(given: Any) -> None:

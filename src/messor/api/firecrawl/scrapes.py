@@ -1,9 +1,8 @@
-"""Single pages: scrape and extract; a site's pages: map; and search."""
+"""Single pages: scrape; a site's pages: map; and search."""
 
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,7 +12,6 @@ from messor.access.roles import Act
 from messor.api.context import PrincipalDep
 from messor.api.firecrawl.answers import answer, base_of
 from messor.api.firecrawl.options import (
-    ExtractIn,
     MapIn,
     ScrapeIn,
     ScrapeOptionsIn,
@@ -23,11 +21,11 @@ from messor.api.firecrawl.options import (
 from messor.api.firecrawl.route import FirecrawlRoute, ServicesDep
 from messor.api.gate import needs
 from messor.core.ids import new_id
-from messor.errors import NotFoundError, UsageError
+from messor.errors import UsageError
 from messor.insight.search import Hit
+from messor.scrape.caller import Caller
 from messor.scrape.documents import Shape
-from messor.scrape.pages import TWO_DAYS, WantedPage
-from messor.scrape.refusals import FormatUnavailableError, ScrapeRefusedError
+from messor.scrape.pages import TWO_DAYS
 from messor.scrape.services import ScrapeServices
 from messor.scrape.shown import shown
 from messor.scrape.site_map import MapWish
@@ -64,8 +62,7 @@ async def _scrape(
 ) -> Response:
     warnings, shape = given.check(), given.shape()
     wanted = given.wanted(max_age=max_age)
-    caller = await services.caller(principal, given.on_behalf_of)
-    found = await services.scraper.give(caller, wanted)
+    found = await services.scraper.give(Caller(principal, on_behalf_of=given.on_behalf_of), wanted)
     made = await services.maker.make(found.page, shape)
     body = shown(
         made,
@@ -128,7 +125,10 @@ async def search(
         name = source if isinstance(source, str) else str(source.get("type"))
         if name in NEWS:
             data[name] = []
-    return answer({"success": True, "data": data, "creditsUsed": len(web)})
+    body: dict[str, Any] = {"success": True, "data": data, "creditsUsed": len(web)}
+    if given.ignored:
+        body["warning"] = f"Ignored: {', '.join(given.ignored)}. What is archived was searched."
+    return answer(body)
 
 
 @router.post("/v1/search")
@@ -172,61 +172,3 @@ def _hit(hit: Hit, position: int) -> dict[str, Any]:
         "description": description,
         "position": position,
     }
-
-
-@router.post("/v2/extract")
-@needs(Act.INGEST_RUN, own_transactions=True)
-async def extract(given: ExtractIn, services: ServicesDep, principal: PrincipalDep) -> Response:
-    """Values of pages by a schema, from the records that they state; done when it answers."""
-    return await _extract(given, services, principal)
-
-
-@router.post("/v1/extract")
-@needs(Act.INGEST_RUN, own_transactions=True)
-async def extract_v1(given: ExtractIn, services: ServicesDep, principal: PrincipalDep) -> Response:
-    """The same for version 1."""
-    return await _extract(given, services, principal)
-
-
-async def _extract(given: ExtractIn, services: ScrapeServices, principal: Principal) -> Response:
-    if given.schema_ is None:
-        raise FormatUnavailableError(
-            "extract with a prompt alone needs a model; give a schema, which is filled from what "
-            "the pages state."
-        )
-    caller = await services.caller(principal)
-    shape = Shape(("json",), schema=given.schema_)
-    values: dict[str, Any] = {}
-    sources: dict[str, list[str]] = {}
-    refused: list[str] = []
-    for written in given.urls:
-        url = address(written.removesuffix("/*"))
-        try:
-            found = await services.scraper.give(caller, WantedPage(url))
-            made = await services.maker.make(found.page, shape)
-        except ScrapeRefusedError as error:
-            refused.append(f"{url.href}: {error.code}: {error}")
-            continue
-        for name, value in made.parts["json"].items():
-            values.setdefault(name, value)
-            sources.setdefault(name, []).append(found.page.url)
-    if not values and refused:
-        raise FormatUnavailableError(" ".join(refused))
-    body: dict[str, Any] = {
-        "success": True,
-        "id": str(new_id()),
-        "status": "completed",
-        "data": values,
-        "sources": sources,
-        "expiresAt": None,
-    }
-    if refused:
-        body["warning"] = " ".join(refused)
-    return answer(body)
-
-
-@router.get("/v2/extract/{job_id}")
-@needs(Act.READ)
-async def show_extract(job_id: UUID) -> Response:
-    """Extractions are answered at once, so none is ever pending."""
-    raise NotFoundError(f"The extraction {job_id} was answered when it was asked for.")

@@ -58,6 +58,20 @@ async def show_tokens(services: ServicesDep, principal: PrincipalDep) -> Respons
     return answer({"success": True, "data": data})
 
 
+@router.get("/v2/team/credit-usage/historical")
+@needs(Act.READ)
+async def show_past_credits() -> Response:
+    """No periods are billed, so that none are listed."""
+    return answer({"success": True, "periods": []})
+
+
+@router.get("/v2/team/token-usage/historical")
+@needs(Act.READ)
+async def show_past_tokens() -> Response:
+    """The same for tokens."""
+    return answer({"success": True, "periods": []})
+
+
 @router.get("/v2/team/queue-status")
 @needs(Act.READ)
 async def show_queue(services: ServicesDep, principal: PrincipalDep) -> Response:

@@ -104,7 +104,10 @@ class JobCourier:
         passed = await release(
             self._database, Purpose.AGENT, pages, lambda page: page.page_id, uses
         )
-        return [shown(await self._maker.make(page, shape), hook.base) for page in passed]
+        return [
+            shown(await self._maker.make(page, shape, is_one_of_many=True), hook.base)
+            for page in passed
+        ]
 
 
 def sign(secret: str, body: bytes) -> dict[str, str]:

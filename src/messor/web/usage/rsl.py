@@ -16,6 +16,7 @@ from messor.web.usage.statement import MAX_TEXT, Answer, Statement, Use
 
 STANDARD = "RSL"
 MAX_BYTES = 1_000_000
+MAX_DEPTH = 30
 _AI = (Use.AI_INPUT, Use.AI_TRAIN)
 # Training and mining have no token of their own apart from these.
 TOKENS: dict[str, tuple[Use, ...]] = {
@@ -58,7 +59,15 @@ def _parsed(body: bytes) -> ET.Element | None:
         root = ET.fromstring(body)  # noqa: S314 - without entities nothing can expand
     except (ET.ParseError, ValueError):
         return None
-    return root if _name(root) == "rsl" else None
+    return root if _name(root) == "rsl" and not _is_deep(root) else None
+
+
+def _is_deep(root: ET.Element) -> bool:
+    """Whether elements nest deeper than any licence does; what writes them out recurses."""
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        level = [child for one in level for child in one]
+    return bool(level)
 
 
 def _name(element: ET.Element) -> str:

@@ -30,7 +30,7 @@ def of_well_known(body: bytes, url: str) -> Statement | None:
     """What the file at `WELL_KNOWN` states of a URL; None if it is silent."""
     try:
         entries = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _unknown("It is not JSON.")
     if not isinstance(entries, list):
         return _unknown("It is not a list of locations.")

@@ -1,0 +1,1 @@
+"""Evidence bundles: one record or page with everything that shows how it was come by, signed."""

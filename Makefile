@@ -74,11 +74,12 @@ recipes: .venv-recipes/done
 
 # The site of the documentation in build/site; a link that leads nowhere fails.
 docs: .venv-docs/done
-	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	.venv-docs/bin/python -m mkdocs build --quiet --strict --config-file deploy/docs/mkdocs.yml
 
 # Runs the commands and snippets of the documentation in an installation over the simulated web.
 docs-test: .venv/dev
-	$(BIN)/pytest -m "wide or not wide" tests/docs/test_snippets.py
+	$(BIN)/pytest -m "wide or not wide" tests/docs/test_snippets.py tests/docs/test_running.py tests/docs/test_webhooks.py tests/client/test_guide.py
+
 .venv-%/done: requirements-%.txt
 	if command -v uv >/dev/null; then \
 	  uv venv -q --clear --python $(PYTHON) .venv-$* && \

@@ -26,6 +26,7 @@ from messor.access.passwords import Passwords
 from messor.access.principal import LOCAL_ADMIN
 from messor.access.roles import Role
 from messor.access.sessions import Lifetimes
+from messor.api.app import make_api
 from messor.console import jinja
 from messor.console.app import make_console
 from messor.settings import Settings
@@ -119,6 +120,11 @@ def templates_are_compiled_once() -> Iterator[None]:
         yield
 
 
+@cache
+def api_document() -> dict[str, Any]:
+    return make_api(Settings(), Database("postgresql://nowhere")).openapi()
+
+
 @pytest.fixture
 def passwords() -> Iterator[Passwords]:
     """Real Argon2id at the least cost it has."""
@@ -134,6 +140,7 @@ async def serve(database: Database, passwords: Passwords, tmp_path: Path) -> Asy
     apps: list[Starlette] = []
 
     async def start(settings: Settings | None = None, **options: Any) -> str:
+        options.setdefault("api_document", api_document)
         app = make_console(settings or Settings(data_dir=tmp_path), database, passwords, **options)
         apps.append(app)
         sock = listen()

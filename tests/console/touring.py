@@ -64,6 +64,7 @@ PARTS = {
     "/exports/{export_id}": "SELECT id FROM messor.exports LIMIT 1",
     "/webhooks/{webhook_id}": "SELECT id FROM messor.webhooks LIMIT 1",
     "/analytics/{question}": "SELECT 'price-trends'",
+    "/api-reference/{operation}": "SELECT 'add_watch'",
     "/account/keys/{key_id}": "SELECT id FROM messor.api_keys LIMIT 1",
     "/rights/permissions/{permission_id}": "SELECT id FROM messor.use_permissions LIMIT 1",
     "/bot/requests/{token}": "SELECT 'x'",

@@ -64,7 +64,7 @@ def list_(as_json: bool) -> None:
 @click.option("--category", help="Only this category of products.")
 @json_option
 def ask(question: str, days: int, domain: str | None, category: str | None, as_json: bool) -> None:
-    """SqlAnswer a ready question; the longest bar is the greatest value.
+    """Answer a ready question; the longest bar is the greatest value.
 
     \b
     Example:

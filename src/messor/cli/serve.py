@@ -82,6 +82,7 @@ class WebServer:
             self._passwords,
             public_submission=settings.public_submission,
             alarms=alarms,
+            api_document=self._api.openapi,
         )
         self._socket = listening or listen(settings.listen_host, settings.listen_port)
         raise_limit()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,6 +19,7 @@ from messor.access.login import LoginService
 from messor.access.passwords import Passwords
 from messor.analytics.answers import Analytics
 from messor.console import jinja
+from messor.console.api_reference import ApiReference
 from messor.console.call import ConsoleRequest
 from messor.console.context import ConsoleContext, ConsoleRates
 from messor.console.guard import error_page, guarded
@@ -27,6 +29,7 @@ from messor.console.screens import Screen
 from messor.console.views import (
     account,
     analytics,
+    api_reference,
     audit_log,
     batches,
     candidates,
@@ -145,6 +148,7 @@ SCREENS: tuple[Screen, ...] = (
     *changes.SCREENS,
     *analytics.SCREENS,
     *watches.SCREENS,
+    *api_reference.SCREENS,
 )
 
 
@@ -155,8 +159,12 @@ def make_console(
     *,
     public_submission: bool = False,
     alarms: AlarmBoard | None = None,
+    api_document: Callable[[], Mapping[str, Any]] | None = None,
 ) -> Starlette:
-    """Build the console over an open database, to be mounted at `/`; the caller closes the database."""
+    """Build the console over an open database, to be mounted at `/`; the caller closes the database.
+
+    `api_document` gives the description of the API that is served beside it.
+    """
     seal = seal_for(settings)
     context = ConsoleContext(
         settings,
@@ -171,6 +179,7 @@ def make_console(
         FullText.of(settings, database),
         Analytics.of(settings),
         _identity_provider(settings),
+        None if api_document is None else ApiReference(api_document),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
     screens += identity.SCREENS + owners.SCREENS if settings.identity_url else ()

@@ -15,6 +15,7 @@ from messor.access.origin import Origin
 from messor.access.principal import Principal
 from messor.access.ratelimits import Limit
 from messor.analytics.answers import Analytics
+from messor.console.api_reference import ApiReference
 from messor.console.live import LiveBoard
 from messor.console.visibility_overview import VisibilityOverviews
 from messor.core.logs import room_logger
@@ -97,4 +98,5 @@ class ConsoleContext:
     full_text: FullText
     analytics: Analytics
     identity_provider: IdentityProvider | None = None
+    api_reference: ApiReference | None = None
     background: BackgroundTasks = field(default_factory=BackgroundTasks)

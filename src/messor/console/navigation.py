@@ -127,6 +127,9 @@ MENU = (
                 "Audit log", "/audit", "clock-rotate-left", Act.AUDIT_READ, words="events history"
             ),
             MenuEntry(
+                "API reference", "/api-reference", "code", Act.READ, words="openapi developers try"
+            ),
+            MenuEntry(
                 "My account", "/account", "circle-user", Act.ACCOUNT_OWN,
                 words="password keys sessions",
             ),

@@ -106,6 +106,19 @@ class BadLine(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Basis(Struct, frozen=True, kw_only=True):
+    """Why two statements are of one thing: what they share, or a person."""
+
+    first: int
+    second: int
+    score: float
+    basis: str
+    verdict: str | None
+    decided_by: str | None
+    decided_at: datetime | None
+    reason: str | None
+
+
 class BatchTakenOut(Struct, frozen=True, kw_only=True):
     """The result of a batch, with the first hundred rejected lines."""
 
@@ -449,6 +462,9 @@ class Domain(Struct, frozen=True, kw_only=True):
     risk: float | None
     vertical: str | None
     priority: int
+    crawl_hours: str | None
+    time_zone: str
+    megabytes_per_day: int | None
 
 
 class DomainFact(Struct, frozen=True, kw_only=True):
@@ -530,6 +546,54 @@ class Dossier(Struct, frozen=True, kw_only=True):
 
 class EndedOut(Struct, frozen=True, kw_only=True):
     sessions: int
+
+
+class Entity(Struct, frozen=True, kw_only=True):
+    """One thing, merged over what its sites state."""
+
+    id: int
+    kind: str
+    title: str
+    data: dict[str, Any]
+    domains: int
+    statements: int
+    records: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class EntityProposal(Struct, frozen=True, kw_only=True):
+    """Two statements that may be about one thing; a person decides."""
+
+    id: int
+    kind: str
+    score: float
+    basis: str
+    first_entity: int
+    second_entity: int
+    first_title: str
+    second_title: str
+    first_domain: str
+    second_domain: str
+    first_record: int
+    second_record: int
+
+
+class EntityStatement(Struct, frozen=True, kw_only=True):
+    """What one domain states, by its best record."""
+
+    id: int
+    domain: str
+    records: int
+    record_id: int
+    kind: str
+    title: str
+    confidence: float
+    data: dict[str, Any]
+    last_seen: datetime
+    url: str
+    page_id: int
+    product_id: int | None
 
 
 class Erased(Struct, frozen=True, kw_only=True):
@@ -675,6 +739,23 @@ class FragmentOut(Struct, frozen=True, kw_only=True):
     marks: list[list[Any]]
 
 
+class FullEntity(Struct, frozen=True, kw_only=True):
+    """An entity with its fields, statements, and why they are one."""
+
+    id: int
+    kind: str
+    title: str
+    data: dict[str, Any]
+    domains: int
+    statements: int
+    records: int
+    created_at: datetime
+    updated_at: datetime
+    fields: list[MergedField]
+    members: list[EntityStatement]
+    bases: list[Basis]
+
+
 class FullProduct(Struct, frozen=True, kw_only=True):
     """A product with its images, offers, variants and all other fields its page states."""
 
@@ -763,6 +844,14 @@ class Held(Struct, frozen=True, kw_only=True):
     text: str | None
     items: int
     example: str | None
+
+
+class HeldPlace(Struct, frozen=True, kw_only=True):
+    """A table with rows that name a person."""
+
+    table: str
+    rows: int
+    is_cut: bool
 
 
 class HitOut(Struct, frozen=True, kw_only=True):
@@ -1171,6 +1260,16 @@ class LiftedOut(Struct, frozen=True, kw_only=True):
     version: str | None
 
 
+class LimitsOut(Struct, frozen=True, kw_only=True):
+    crawl_hours: str | None
+    time_zone: str
+    megabytes_per_day: int | None
+    set_by: str
+    set_at: datetime
+    closed_until: datetime | None
+    bytes_today: int
+
+
 class LinkOut(Struct, frozen=True, kw_only=True):
     """A one-time login link, returned only once."""
 
@@ -1265,6 +1364,7 @@ class LoggedFetch(Struct, frozen=True, kw_only=True):
     robots_id: int | None
     final_url: str | None
     proxy_id: int | None
+    signed_by: int | None
     error: dict[str, Any] | None
     detail: dict[str, Any] | None
 
@@ -1316,6 +1416,20 @@ class Member(Struct, frozen=True, kw_only=True):
 
 class MembersOut(Struct, frozen=True, kw_only=True):
     items: list[Member]
+
+
+class MergedField(Struct, frozen=True, kw_only=True):
+    """A field's value, the record it comes from, how many domains state the same, and what others
+    state.
+    """
+
+    name: str
+    value: Any
+    record_id: int
+    confidence: float
+    domains: int
+    is_corrected: bool
+    others: list[OtherValue]
 
 
 class ModelCall(Struct, frozen=True, kw_only=True):
@@ -1407,6 +1521,14 @@ class Organisation(Struct, frozen=True, kw_only=True):
 class OrganisationPutOut(Struct, frozen=True, kw_only=True):
     id: str
     outcome: str
+
+
+class OtherValue(Struct, frozen=True, kw_only=True):
+    """What another site states of a field."""
+
+    value: Any
+    record_id: int
+    domain: str
 
 
 class PageChunks(Struct, frozen=True, kw_only=True):
@@ -1511,6 +1633,22 @@ class Permission(Struct, frozen=True, kw_only=True):
     revoked_by: str | None
     revoked_at: datetime | None
     is_in_force: bool
+
+
+class PersonErased(Struct, frozen=True, kw_only=True):
+    """The result of an erasure: what still names the person is listed to be looked at."""
+
+    pages_erased: int
+    members_erased: int
+    left: list[HeldPlace]
+    pages_left: list[str]
+
+
+class PersonOut(Struct, frozen=True, kw_only=True):
+    """Where a person is named."""
+
+    places: list[HeldPlace]
+    pages: list[str]
 
 
 class PinOut(Struct, frozen=True, kw_only=True):
@@ -2086,6 +2224,7 @@ class TokenOut(Struct, frozen=True, kw_only=True):
 class TrafficOut(Struct, frozen=True, kw_only=True):
     halted: bool
     halt: HaltOut | None
+    limits: LimitsOut | None
 
 
 class TrialOut(Struct, frozen=True, kw_only=True):

@@ -178,12 +178,15 @@ class Operations:
         proxies: Literal["none", "pool"] | None | UnsetType = UNSET,
         verify_tls: bool | None | UnsetType = UNSET,
         priority: int | None | UnsetType = UNSET,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
         if_match: str | None = None,
     ) -> models.Domain:
         """Change the crawl settings of a domain; only the given fields change.
 
-        A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages
-        due earlier.
+        A null `delay`, `every_hours`, `crawl_hours` or `megabytes_per_day` restores the default. A
+        shorter frequency makes scheduled pages due earlier.
         """
         return self._send(
             Call(
@@ -205,6 +208,9 @@ class Operations:
                     "proxies": proxies,
                     "verify_tls": verify_tls,
                     "priority": priority,
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
                 },
                 headers={} if if_match is None else {"If-Match": if_match},
             )
@@ -1357,7 +1363,7 @@ class Operations:
         )
 
     def query_analytics(self, sql: str, *, rows: int | None | UnsetType = UNSET) -> models.QueryOut:
-        """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
+        """Answer one SELECT over the tables, within limits on time, memory and rows."""
         return self._send(
             Call(
                 method="POST",
@@ -1375,13 +1381,124 @@ class Operations:
         domain: str | None = None,
         category: str | None = None,
     ) -> models.AnalyticsAnswerOut:
-        """SqlAnswer a ready question, with how to draw it."""
+        """Answer a ready question, with how to draw it."""
         return self._send(
             Call(
                 method="GET",
                 path=f"/api/v1/analytics/{quote(str(question), safe='')}",
                 answer=models.AnalyticsAnswerOut,
                 query={"days": days, "domain": domain, "category": category},
+            )
+        )
+
+    def list_entities(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        q: str | None = None,
+        domain: str | None = None,
+        min_domains: int | None = None,
+        sort: Literal["-updated_at", "domains", "-domains", "title"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.Entity]:
+        """List entities; a page may be short although more follow."""
+        return self._list(
+            models.Entity,
+            Call(
+                method="GET",
+                path="/api/v1/entities",
+                answer=Page[models.Entity],
+                query={
+                    "kind": kind,
+                    "q": q,
+                    "domain": domain,
+                    "min_domains": min_domains,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_proposals(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        min_score: float | None = None,
+        sort: Literal["-score"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.EntityProposal]:
+        """List pairs that may be one entity, surest first."""
+        return self._list(
+            models.EntityProposal,
+            Call(
+                method="GET",
+                path="/api/v1/entities/proposals",
+                answer=Page[models.EntityProposal],
+                query={
+                    "kind": kind,
+                    "min_score": min_score,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def decide_proposal(
+        self,
+        proposal_id: int,
+        verdict: Literal["same", "different"],
+        *,
+        reason: str | None | UnsetType = UNSET,
+    ) -> models.FullEntity:
+        """Decide a proposal. The decision holds when the pages are read again; similar matches learn from
+        it.
+        """
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/proposals/{quote(str(proposal_id), safe='')}",
+                answer=models.FullEntity,
+                body={"verdict": verdict, "reason": reason},
+            )
+        )
+
+    def show_entity(self, entity_id: int) -> models.FullEntity:
+        """One entity: its fields, what each site states, and why they are one."""
+        return self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}",
+                answer=models.FullEntity,
+            )
+        )
+
+    def merge_entities(
+        self, entity_id: int, with_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Make two entities one; the other's id leads to it from then on."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/merge",
+                answer=models.FullEntity,
+                body={"with_id": with_id, "reason": reason},
+            )
+        )
+
+    def split_entity(
+        self, entity_id: int, statement_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Take a statement out of an entity; returns the entity that it is now."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/split",
+                answer=models.FullEntity,
+                body={"statement_id": statement_id, "reason": reason},
             )
         )
 
@@ -1421,6 +1538,35 @@ class Operations:
                     "limit": limit,
                 },
             ),
+        )
+
+    def make_bundle(
+        self,
+        kind: Literal["record", "page"],
+        number: int,
+        *,
+        use: list[
+            Literal[
+                "search",
+                "ai-input",
+                "ai-train",
+                "tdm",
+                "archive",
+                "price-monitoring",
+                "market-research",
+                "directory",
+            ]
+        ]
+        | None = None,
+    ) -> bytes:
+        """Make a signed bundle of a record or page: bytes, quotes, decisions, rights, politeness, seals."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/evidence/{quote(str(kind), safe='')}/{quote(str(number), safe='')}",
+                answer=bytes,
+                query={"use": use},
+            )
         )
 
     def list_exports(
@@ -2311,7 +2457,7 @@ class Operations:
         )
 
     def show_traffic(self) -> models.TrafficOut:
-        """Get whether traffic is halted, since when, by whom and why."""
+        """Get whether traffic is halted, since when, by whom and why, and the limits on all sites."""
         return self._send(Call(method="GET", path="/api/v1/traffic", answer=models.TrafficOut))
 
     def halt_traffic(self, reason: str) -> models.TrafficOut:
@@ -2329,6 +2475,27 @@ class Operations:
         """Resume traffic."""
         return self._send(
             Call(method="POST", path="/api/v1/traffic/resume", answer=models.TrafficOut)
+        )
+
+    def limit_traffic(
+        self,
+        *,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
+    ) -> models.TrafficOut:
+        """Limit all sites together to hours of the day and megabytes per day; nulls remove the limits."""
+        return self._send(
+            Call(
+                method="PUT",
+                path="/api/v1/traffic/limits",
+                answer=models.TrafficOut,
+                body={
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
+                },
+            )
         )
 
     def list_proxies(self) -> models.ProxiesOut:
@@ -2846,6 +3013,36 @@ class Operations:
                 method="DELETE",
                 path=f"/api/v1/keys/{quote(str(key_id), safe='')}/policy",
                 answer=type(None),
+            )
+        )
+
+    def find_person(self, names: list[str]) -> models.PersonOut:
+        """Find the tables and pages that contain a name or address of a person."""
+        return self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/find",
+                answer=models.PersonOut,
+                body={"names": names},
+            )
+        )
+
+    def export_person(self, names: list[str]) -> bytes:
+        """Hand over everything that is held on a person, without secrets."""
+        return self._send(
+            Call(method="POST", path="/api/v1/persons/export", answer=bytes, body={"names": names})
+        )
+
+    def erase_person_data(
+        self, names: list[str], reason: str, *, with_pages: bool | UnsetType = UNSET
+    ) -> models.PersonErased:
+        """Erase a person's identity and account; what still names them is in `left`."""
+        return self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/erase",
+                answer=models.PersonErased,
+                body={"names": names, "reason": reason, "with_pages": with_pages},
             )
         )
 
@@ -3736,12 +3933,15 @@ class AsyncOperations:
         proxies: Literal["none", "pool"] | None | UnsetType = UNSET,
         verify_tls: bool | None | UnsetType = UNSET,
         priority: int | None | UnsetType = UNSET,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
         if_match: str | None = None,
     ) -> models.Domain:
         """Change the crawl settings of a domain; only the given fields change.
 
-        A null `delay` or `every_hours` restores the default. A shorter frequency makes scheduled pages
-        due earlier.
+        A null `delay`, `every_hours`, `crawl_hours` or `megabytes_per_day` restores the default. A
+        shorter frequency makes scheduled pages due earlier.
         """
         return await self._send(
             Call(
@@ -3763,6 +3963,9 @@ class AsyncOperations:
                     "proxies": proxies,
                     "verify_tls": verify_tls,
                     "priority": priority,
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
                 },
                 headers={} if if_match is None else {"If-Match": if_match},
             )
@@ -4925,7 +5128,7 @@ class AsyncOperations:
     async def query_analytics(
         self, sql: str, *, rows: int | None | UnsetType = UNSET
     ) -> models.QueryOut:
-        """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
+        """Answer one SELECT over the tables, within limits on time, memory and rows."""
         return await self._send(
             Call(
                 method="POST",
@@ -4943,13 +5146,124 @@ class AsyncOperations:
         domain: str | None = None,
         category: str | None = None,
     ) -> models.AnalyticsAnswerOut:
-        """SqlAnswer a ready question, with how to draw it."""
+        """Answer a ready question, with how to draw it."""
         return await self._send(
             Call(
                 method="GET",
                 path=f"/api/v1/analytics/{quote(str(question), safe='')}",
                 answer=models.AnalyticsAnswerOut,
                 query={"days": days, "domain": domain, "category": category},
+            )
+        )
+
+    def list_entities(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        q: str | None = None,
+        domain: str | None = None,
+        min_domains: int | None = None,
+        sort: Literal["-updated_at", "domains", "-domains", "title"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.Entity]:
+        """List entities; a page may be short although more follow."""
+        return self._list(
+            models.Entity,
+            Call(
+                method="GET",
+                path="/api/v1/entities",
+                answer=Page[models.Entity],
+                query={
+                    "kind": kind,
+                    "q": q,
+                    "domain": domain,
+                    "min_domains": min_domains,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_proposals(
+        self,
+        *,
+        kind: Literal["organisation", "product", "program", "service", "place"] | None = None,
+        min_score: float | None = None,
+        sort: Literal["-score"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.EntityProposal]:
+        """List pairs that may be one entity, surest first."""
+        return self._list(
+            models.EntityProposal,
+            Call(
+                method="GET",
+                path="/api/v1/entities/proposals",
+                answer=Page[models.EntityProposal],
+                query={
+                    "kind": kind,
+                    "min_score": min_score,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    async def decide_proposal(
+        self,
+        proposal_id: int,
+        verdict: Literal["same", "different"],
+        *,
+        reason: str | None | UnsetType = UNSET,
+    ) -> models.FullEntity:
+        """Decide a proposal. The decision holds when the pages are read again; similar matches learn from
+        it.
+        """
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/proposals/{quote(str(proposal_id), safe='')}",
+                answer=models.FullEntity,
+                body={"verdict": verdict, "reason": reason},
+            )
+        )
+
+    async def show_entity(self, entity_id: int) -> models.FullEntity:
+        """One entity: its fields, what each site states, and why they are one."""
+        return await self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}",
+                answer=models.FullEntity,
+            )
+        )
+
+    async def merge_entities(
+        self, entity_id: int, with_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Make two entities one; the other's id leads to it from then on."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/merge",
+                answer=models.FullEntity,
+                body={"with_id": with_id, "reason": reason},
+            )
+        )
+
+    async def split_entity(
+        self, entity_id: int, statement_id: int, *, reason: str | None | UnsetType = UNSET
+    ) -> models.FullEntity:
+        """Take a statement out of an entity; returns the entity that it is now."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/entities/{quote(str(entity_id), safe='')}/split",
+                answer=models.FullEntity,
+                body={"statement_id": statement_id, "reason": reason},
             )
         )
 
@@ -4989,6 +5303,35 @@ class AsyncOperations:
                     "limit": limit,
                 },
             ),
+        )
+
+    async def make_bundle(
+        self,
+        kind: Literal["record", "page"],
+        number: int,
+        *,
+        use: list[
+            Literal[
+                "search",
+                "ai-input",
+                "ai-train",
+                "tdm",
+                "archive",
+                "price-monitoring",
+                "market-research",
+                "directory",
+            ]
+        ]
+        | None = None,
+    ) -> bytes:
+        """Make a signed bundle of a record or page: bytes, quotes, decisions, rights, politeness, seals."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/evidence/{quote(str(kind), safe='')}/{quote(str(number), safe='')}",
+                answer=bytes,
+                query={"use": use},
+            )
         )
 
     def list_exports(
@@ -5881,7 +6224,7 @@ class AsyncOperations:
         )
 
     async def show_traffic(self) -> models.TrafficOut:
-        """Get whether traffic is halted, since when, by whom and why."""
+        """Get whether traffic is halted, since when, by whom and why, and the limits on all sites."""
         return await self._send(
             Call(method="GET", path="/api/v1/traffic", answer=models.TrafficOut)
         )
@@ -5901,6 +6244,27 @@ class AsyncOperations:
         """Resume traffic."""
         return await self._send(
             Call(method="POST", path="/api/v1/traffic/resume", answer=models.TrafficOut)
+        )
+
+    async def limit_traffic(
+        self,
+        *,
+        crawl_hours: str | None | UnsetType = UNSET,
+        time_zone: str | None | UnsetType = UNSET,
+        megabytes_per_day: int | None | UnsetType = UNSET,
+    ) -> models.TrafficOut:
+        """Limit all sites together to hours of the day and megabytes per day; nulls remove the limits."""
+        return await self._send(
+            Call(
+                method="PUT",
+                path="/api/v1/traffic/limits",
+                answer=models.TrafficOut,
+                body={
+                    "crawl_hours": crawl_hours,
+                    "time_zone": time_zone,
+                    "megabytes_per_day": megabytes_per_day,
+                },
+            )
         )
 
     async def list_proxies(self) -> models.ProxiesOut:
@@ -6424,6 +6788,36 @@ class AsyncOperations:
                 method="DELETE",
                 path=f"/api/v1/keys/{quote(str(key_id), safe='')}/policy",
                 answer=type(None),
+            )
+        )
+
+    async def find_person(self, names: list[str]) -> models.PersonOut:
+        """Find the tables and pages that contain a name or address of a person."""
+        return await self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/find",
+                answer=models.PersonOut,
+                body={"names": names},
+            )
+        )
+
+    async def export_person(self, names: list[str]) -> bytes:
+        """Hand over everything that is held on a person, without secrets."""
+        return await self._send(
+            Call(method="POST", path="/api/v1/persons/export", answer=bytes, body={"names": names})
+        )
+
+    async def erase_person_data(
+        self, names: list[str], reason: str, *, with_pages: bool | UnsetType = UNSET
+    ) -> models.PersonErased:
+        """Erase a person's identity and account; what still names them is in `left`."""
+        return await self._send(
+            Call(
+                method="POST",
+                path="/api/v1/persons/erase",
+                answer=models.PersonErased,
+                body={"names": names, "reason": reason, "with_pages": with_pages},
             )
         )
 

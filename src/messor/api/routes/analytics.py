@@ -58,7 +58,7 @@ async def sync_analytics(connection: TransactionDep) -> AnalyticsJobOut:
 async def query_analytics(
     given: QueryIn, analytics: AnalyticsDep, database: DatabaseDep, principal: PrincipalDep
 ) -> QueryOut:
-    """SqlAnswer one SELECT over the tables, within limits on time, memory and rows."""
+    """Answer one SELECT over the tables, within limits on time, memory and rows."""
     found = await query(database, analytics, given.sql, actor=principal.actor, rows=given.rows)
     return QueryOut(
         columns=found.columns, rows=[list(row) for row in found.rows], is_cut=found.is_cut
@@ -75,7 +75,7 @@ async def ask_analytics(
     domain: Words = None,
     category: Words = None,
 ) -> AnalyticsAnswerOut:
-    """SqlAnswer a ready question, with how to draw it."""
+    """Answer a ready question, with how to draw it."""
     scope = AnswerScope(datetime.now(UTC), days, domain, category)
     return _shown(await analytics.ask(question, scope))
 

@@ -48,6 +48,7 @@ async def test_visibility_movers_and_losses(reviewer: Visitor, database: Databas
     domain = await reviewer.get("/serps/domains/orchard-dental.test?vertical=wellness&days=7")
     assert "not found" in domain.said.partition("Lost ranks")[2]
     assert "botox singapore" in domain.said.partition("Lost ranks")[2]
+    assert "/watches/new?noun=ranks&amp;domain=orchard-dental.test" in domain.text
     other = await reviewer.get("/serps/domains/glow-clinic.test?vertical=wellness")
     assert "novena-skin.test" in other.said.partition("Competitors")[2]
 

@@ -13,7 +13,7 @@ from messor.errors import UsageError
 from messor.fetch.proxies.seal import Seal
 from messor.fetch.signing_keys import SigningKey, public_keys, signing_key
 from messor.governance import erasure
-from messor.ledger import checkpoints, merkle, sealer
+from messor.ledger import checkpoints, merkle, seal_audit, sealer
 from messor.ledger.events import Event, record
 from messor.ledger.seal_audit import SealAudit
 from messor.ledger.seal_report import SealReport
@@ -121,6 +121,24 @@ async def test_every_column_is_sealed(sealed: Sealed) -> None:
             row["attname"] for row in await sealed.database.fetch(COLUMNS, f"messor.{log.name}")
         ]
         assert sorted(names) == sorted(log.columns), "a new column needs a new form"
+
+
+async def test_what_was_sealed_before_a_column_came_stays_whole(
+    sealed: Sealed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = SealedLog(EVENTS.name, EVENTS.time, (*EVENTS.forms, (*EVENTS.columns, "mood")))
+    monkeypatch.setattr(sealer, "LOGS", {**LOGS, EVENTS.name: later})
+    monkeypatch.setattr(seal_audit, "LOGS", {**LOGS, EVENTS.name: later})
+    await sealed.database.fetch("ALTER TABLE messor.events ADD COLUMN mood text")
+    await sealed.database.fetch(
+        "INSERT INTO messor.events (type, actor, mood) VALUES ('domain.noted', 'ann', 'good')"
+    )
+    assert await sealed.seal() == 1
+    report = await sealed.audit()
+    assert report.is_clean, report.findings
+    assert report.rows["events"] == 6
+    changed = await sealed.tampered("UPDATE messor.events SET mood = 'bad' WHERE actor = 'ann'")
+    assert changed.found == {"changed": 1}
 
 
 @pytest.mark.parametrize("log", [EVENTS, FETCHES], ids=lambda log: log.name)

@@ -19,8 +19,8 @@ from messor.access.roles import Role
 from messor.archive.storage import Archive
 from messor.errors import ConflictError, NotFoundError
 from messor.fetch.proxies.seal import Seal
-from messor.ops.evidence.bundle import INVALID, Evidence
-from messor.ops.evidence.verify import verify
+from messor.ops.evidence.bundle import Evidence
+from messor.ops.evidence.verify import DAMAGED, verify
 from messor.rights.uses import ApprovedUse
 from messor.settings import Settings
 from messor.store.database import Database
@@ -124,7 +124,7 @@ async def test_the_script_in_the_bundle_verifies_it_with_python_alone(
 def is_valid(data: bytes) -> bool:
     try:
         verify(data)
-    except INVALID:
+    except DAMAGED:
         return False
     return True
 

@@ -163,6 +163,8 @@ async def test_the_sums_of_all_workers_reach_the_cap(database: Database) -> None
     assert await claim(database, workers[1]) == []
     midnight = (await now(database)).replace(hour=0, minute=0, second=0, microsecond=0) + DAY
     assert await database.fetchval("SELECT until FROM messor.traffic_spent") == midnight
+    await limit(database, megabytes_per_day=3, time_zone="UTC", page_budget=5)
+    assert await claim(database, workers[1]) == [], "the same cap stays used up"
     await limit(database, megabytes_per_day=4)
     assert len(await claim(database, workers[1])) == 1, "a higher cap applies at once"
 

@@ -37,6 +37,7 @@ from tests.crawling import admit, eventually, later
 from tests.harvested import WORDS, product_html
 from tests.little_web import LittleWeb, Room
 from tests.receiver import Receiver, receiving
+from tests.scout import conftest as scout
 from tests.scout.conftest import Apply, Bench, add_keyword
 from tests.smtp_server import SENDER, Postbox
 from tests.smtp_server import plain as text_of
@@ -45,7 +46,8 @@ from tests.watches.conftest import watch_for
 from tests.watches.test_end_to_end import harvest
 from tests.watches.test_send import ADA, delivering
 
-pytest_plugins = ("tests.scout.conftest",)
+# As a plugin that module could not be loaded: in a whole run it is loaded already.
+apply, bench, index = scout.apply, scout.bench, scout.index
 
 SHOP, WALL, OLD = "shop.test", "wall.test", "old.test"
 MEANWHILE = timedelta(days=3)

@@ -18,7 +18,8 @@ from messor.cli.session import LOCAL_ADMIN
 from messor.core.terminal import say
 from messor.errors import AuditFailedError, UsageError
 from messor.fetch.proxies.seal import seal_for
-from messor.ops.evidence.bundle import INVALID, Evidence
+from messor.ops.evidence.bundle import Evidence
+from messor.ops.evidence.verify import DAMAGED
 from messor.ops.evidence.verify import verify as verified
 from messor.rights.uses import USE_NAMES, parsed
 from messor.settings import Settings
@@ -89,7 +90,7 @@ def verify(file: Path, key: str | None, as_json: bool) -> None:
     """
     try:
         message, is_valid = verified(file.read_bytes(), key), True
-    except INVALID as error:
+    except DAMAGED as error:
         message, is_valid = f"Not valid: {str(error) or 'the signature is wrong'}.", False
     if as_json:
         print_json({"valid": is_valid, "message": message})

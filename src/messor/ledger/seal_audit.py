@@ -107,7 +107,7 @@ class SealAudit:
             fault("chain", block.log, None, block.seq, "the block is not what was chained")
         elif not block.is_signed(self._keys):
             fault("signature", block.log, None, block.seq, "none of our keys signed the block")
-        if block.form != LOGS[block.log].form:
+        if not 1 <= block.form <= LOGS[block.log].form:
             fault("chain", block.log, None, block.seq, f"form {block.form} is not known here")
             return False
         return True
@@ -116,7 +116,7 @@ class SealAudit:
         log = LOGS[block.log]
         self._newest[log.name] = max(self._newest[log.name], block.last_id)
         rows = await connection.fetch(
-            ROWS.format(name=log.name, text=log.text, time=log.time),
+            ROWS.format(name=log.name, text=log.text(block.form), time=log.time),
             block.first_id,
             block.last_id,
             block.month,

@@ -17,13 +17,20 @@ class SealedLog:
 
     name: str
     time: str  # the column whose month a block's rows share
-    form: int
-    columns: tuple[str, ...]  # in the order of the text; times and transactions are named below
+    forms: tuple[tuple[str, ...], ...]  # the columns, in the order of the text; the newest last
 
     @property
-    def text(self) -> str:
+    def form(self) -> int:
+        """The number of the newest form."""
+        return len(self.forms)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.forms[-1]
+
+    def text(self, form: int) -> str:
         """A row as the text that is hashed, in SQL."""
-        return f"jsonb_build_array({', '.join(map(_column, self.columns))})::text"
+        return f"jsonb_build_array({', '.join(map(_column, self.forms[form - 1]))})::text"
 
     @property
     def month(self) -> str:
@@ -42,23 +49,18 @@ def _column(name: str) -> str:
 EVENTS = SealedLog(
     "events",
     "occurred_at",
-    1,
-    ("id", "tx", "occurred_at", "type", "actor", "domain_id", "page_id", "data"),
+    (("id", "tx", "occurred_at", "type", "actor", "domain_id", "page_id", "data"),),
 )
-FETCHES = SealedLog(
-    "http_fetches",
-    "fetched_at",
-    1,
-    (
-        "id", "fetched_at", "page_id", "host_id", "visit_token", "outcome", "status_code", "size",
-        "duration_ms", "waited_ms", "fetch_provider", "provider_cost", "quality_gate_failed", "rule",
-        "policy_version", "robots_id", "final_url", "headers_json", "error_json", "delay_ms",
-        "proxy_id", "detail", "signed_by",
-    ),
+_FETCH = (
+    "id", "fetched_at", "page_id", "host_id", "visit_token", "outcome", "status_code", "size",
+    "duration_ms", "waited_ms", "fetch_provider", "provider_cost", "quality_gate_failed", "rule",
+    "policy_version", "robots_id", "final_url", "headers_json", "error_json", "delay_ms",
+    "proxy_id", "detail",
 )  # fmt: skip
+FETCHES = SealedLog("http_fetches", "fetched_at", (_FETCH, (*_FETCH, "signed_by")))
 # Last: what was removed while the others were sealed is then sealed with them.
 REMOVALS = SealedLog(
-    "seal_removals", "removed_at", 1, ("id", "log", "row_id", "month", "cause", "removed_at")
+    "seal_removals", "removed_at", (("id", "log", "row_id", "month", "cause", "removed_at"),)
 )
 LOGS: Mapping[str, SealedLog] = MappingProxyType(
     {each.name: each for each in (EVENTS, FETCHES, REMOVALS)}

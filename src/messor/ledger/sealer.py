@@ -116,7 +116,7 @@ async def seal_now(database: Database, signer: Signer) -> int:
 
 
 def _of(log: SealedLog, sql: str) -> str:
-    return sql.format(name=log.name, month=log.month, text=log.text)
+    return sql.format(name=log.name, month=log.month, text=log.text(log.form))
 
 
 def _blocks(log: SealedLog, rows: Sequence[Any]) -> Iterator[NewBlock]:

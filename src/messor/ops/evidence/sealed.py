@@ -25,14 +25,17 @@ async def of_rows(connection: Connection, log: str, ids: Collection[int]) -> lis
     if not ids:
         return []
     among, bounds = LOGS[log], (min(ids), max(ids))
-    rows = await connection.fetch(TEXTS.format(name=log, text=among.text), list(ids), *bounds)
-    texts = {row["id"]: row["text"] for row in rows}
     found: dict[int, dict[str, Any]] = {}
+    texts: dict[int, dict[int, str]] = {}  # by form
     for row in await connection.fetch(BLOCKS, log, list(ids), *bounds):
         block = SealBlock.of(row)
+        if block.form not in texts:
+            sql = TEXTS.format(name=log, text=among.text(block.form))
+            rows = await connection.fetch(sql, list(ids), *bounds)
+            texts[block.form] = {one["id"]: one["text"] for one in rows}
         for at, row_id in enumerate(block.ids):
-            if row_id in texts and block.salt(at) != NO_SALT:
-                found[row_id] = _shown(block, at, texts[row_id])
+            if row_id in texts[block.form] and block.salt(at) != NO_SALT:
+                found[row_id] = _shown(block, at, texts[block.form][row_id])
     return [found[row_id] for row_id in sorted(found)]
 
 

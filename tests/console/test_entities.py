@@ -70,3 +70,18 @@ async def test_a_viewer_only_reads(console: str, enter: Enter, shops: None) -> N
     page = await viewer.get("/entities/proposals")
     assert '<form method="post" action="/entities' not in page.text
     assert (await viewer.get("/entities?kind=product&q=zzz")).said.count("No matching things") == 1
+
+
+async def test_a_product_shows_its_price_elsewhere(
+    reviewer: Visitor, shops: None, database: Database
+) -> None:
+    found = await database.fetchrow(
+        """SELECT q.id, q.record_id FROM messor.products q JOIN messor.domains d ON d.id = q.domain_id
+            WHERE d.domain = 'two.example'"""
+    )
+    assert found is not None
+    page = await reviewer.get(f"/products/{found['id']}")
+    assert "In other shops" in page.said
+    assert "49.90 EUR +10.9 %" in page.said
+    record = await reviewer.get(f"/records/{found['record_id']}")
+    assert "product on 2 sites" in record.said

@@ -38,6 +38,7 @@ class Place(NamedTuple):
 
 
 PLACES = {
+    "price changes": Place("/products/price-changes", "products changes", "/products/changes"),
     "entities": Place("/entities", "entities list", "/entities"),
     "proposals": Place("/entities/proposals", "entities proposals", "/entities/proposals"),
     "candidates": Place("/candidates", "scout candidates", "/candidates"),

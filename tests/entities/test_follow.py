@@ -225,3 +225,17 @@ async def test_next_years_call_is_the_same_program(database: Database) -> None:
     await caught_up(database)
     program = await only(database, kind="program")
     assert (program.statements, program.records) == (1, 2)
+
+
+async def test_one_refusal_answers_all_that_is_proposed_between_two_entities(
+    database: Database,
+) -> None:
+    one, _ = await two_shops(database)
+    await one.see("/r", product_html("Acme Kettle KX-200B red", "48.00", sku="9"))
+    await caught_up(database)
+    asked = (await PROPOSALS.read(database, ProposalFilter())).items
+    assert len(asked) == 2
+    async with database.transaction() as connection:
+        await decisions.decide(connection, asked[0].id, "different", actor=ACTOR)
+    assert (await PROPOSALS.read(database, ProposalFilter())).items == []
+    assert len(await entities(database, kind="product")) == 3

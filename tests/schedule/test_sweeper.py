@@ -52,7 +52,7 @@ async def sweep(database: Database, months: int = 13) -> dict[str, int]:
 
 async def test_a_quiet_house_is_left_as_it_is(database: Database) -> None:
     counts = await sweep(database)
-    assert counts.pop("steps") == 7 + len(LOGS)
+    assert counts.pop("steps") == 8 + len(LOGS)
     assert set(counts.values()) == {0}
 
 

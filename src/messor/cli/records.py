@@ -17,6 +17,7 @@ from messor.cli.session import with_database
 from messor.errors import NotFoundError
 from messor.records import old_products, product_queries, queries
 from messor.records.old_products import ArchivedProducts
+from messor.records.price_queries import PRICE_CHANGES
 from messor.records.product_queries import (
     PRODUCT_PRICES,
     PRODUCTS,
@@ -199,6 +200,28 @@ def list_prices(product_id: int, **given: Any) -> None:
         empty="No prices.",
         check=lambda database: product_queries.product(database, product_id),
     )
+
+
+@products.command(name="changes")
+@list_options(PRICE_CHANGES)
+def list_price_changes(**given: Any) -> None:
+    """List prices that fell or rose, newest first.
+
+    \b
+    Example:
+      messor products changes --since 7d --direction fell --min-percent 10
+      messor products changes --domain shop.example -o changes.json
+    """
+    show_list(
+        PRICE_CHANGES,
+        given,
+        ("product", "name", "shop", "seen", "before", "price", "currency", "change", "note"),
+        lambda one: (
+            one.product_id, one.product_name, one.domain, one.seen_at, one.before, one.price, one.currency,
+            "" if one.percent is None else f"{one.percent:+.1f} %", "implausible" if one.is_implausible else "",
+        ),
+        empty="No price changes match.",
+    )  # fmt: skip
 
 
 @products.command(name="show")

@@ -14,6 +14,15 @@ from messor.registry.domains import MAX_REASON
 from messor.store.database import Connection
 
 PAIR = "SELECT first, second FROM messor.entity_pairs WHERE id = $1"
+# All that is proposed between two entities: one answer is enough.
+BETWEEN = """
+SELECT p.first, p.second FROM messor.entity_pairs o
+  JOIN messor.entity_statements a ON a.id = o.first JOIN messor.entity_statements b ON b.id = o.second
+  JOIN messor.entity_statements v ON v.entity_id = a.entity_id
+  JOIN messor.entity_statements w ON w.entity_id = b.entity_id
+  JOIN messor.entity_pairs p ON p.first = least(v.id, w.id) AND p.second = greatest(v.id, w.id)
+ WHERE o.id = $1 AND p.verdict IS NULL AND a.entity_id <> b.entity_id
+"""
 STATEMENTS = """
 SELECT id, kind FROM messor.entity_statements WHERE entity_id = $1 AND record_id IS NOT NULL
  ORDER BY records DESC, id
@@ -53,7 +62,10 @@ async def decide(
         )
     first, second = pair
     kind = (await _entity_of(connection, first)).kind
-    await _decide(connection, kind, [(first, second)], _Decision(verdict, actor, reason))
+    pairs = {(first, second)}
+    if verdict == "different":
+        pairs |= {(row[0], row[1]) for row in await connection.fetch(BETWEEN, proposal_id)}
+    await _decide(connection, kind, sorted(pairs), _Decision(verdict, actor, reason))
     return await _entity_of(connection, first)
 
 

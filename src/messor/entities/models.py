@@ -85,7 +85,7 @@ class EntityKeyTable(Base):
     __tablename__ = "entity_keys"
     __table_args__ = (index("entity_keys_statement", "statement_id"),)
 
-    key: Mapped[bytes] = column(key=True)
+    key_hash: Mapped[bytes] = column(key=True)
     statement_id: Mapped[bigint] = column(key=True)
 
 

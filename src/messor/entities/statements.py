@@ -63,12 +63,12 @@ UPDATE messor.entity_statements s
 """
 DROP_KEYS = "DELETE FROM messor.entity_keys WHERE statement_id = ANY ($1::bigint[])"
 ADD_KEYS = """
-INSERT INTO messor.entity_keys (key, statement_id) SELECT * FROM unnest($1::bytea[], $2::bigint[])
+INSERT INTO messor.entity_keys (key_hash, statement_id) SELECT * FROM unnest($1::bytea[], $2::bigint[])
 ON CONFLICT DO NOTHING
 """
 SHARING = f"""
 SELECT k.key, n.statement_id FROM unnest($1::bytea[]) AS k (key)
- CROSS JOIN LATERAL (SELECT statement_id FROM messor.entity_keys WHERE key = k.key
+ CROSS JOIN LATERAL (SELECT statement_id FROM messor.entity_keys WHERE key_hash = k.key
                       LIMIT {MAX_SHARED + 1}) n
 """
 FEATURES = """

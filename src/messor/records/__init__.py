@@ -5,6 +5,7 @@ PUBLIC: tuple[str, ...] = (
     "correction_queries",
     "corrections",
     "old_products",
+    "price_queries",
     "product_queries",
     "queries",
     "rankings",

@@ -156,7 +156,10 @@ class ProductPriceTable(Base):
     """One row per change of price, currency or availability."""
 
     __tablename__ = "product_prices"
-    __table_args__ = (index("product_prices_page", "page_id"),)
+    __table_args__ = (
+        index("product_prices_page", "page_id"),
+        index("product_prices_seen", "seen_at, product_id"),
+    )
 
     product_id: Mapped[bigint] = column(key=True)
     page_id: Mapped[bigint]

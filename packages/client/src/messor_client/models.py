@@ -1304,6 +1304,24 @@ class ListedOrbit(Struct, frozen=True, kw_only=True):
     completed_at: datetime | None
 
 
+class ListedPriceChange(Struct, frozen=True, kw_only=True):
+    """A price, and the one before it."""
+
+    product_id: int
+    product_name: str | None
+    domain: str
+    category: str | None
+    seen_at: datetime
+    before: float | None
+    price: float | None
+    currency: str | None
+    percent: float | None
+    is_implausible: bool
+    availability: str | None
+    page_id: int
+    snapshot_id: int
+
+
 class ListedRecord(Struct, frozen=True, kw_only=True):
     """A record in a list."""
 

@@ -1101,6 +1101,40 @@ class Operations:
             )
         )
 
+    def list_price_changes(
+        self,
+        *,
+        since: timedelta | None = None,
+        direction: Literal["fell", "rose"] | None = None,
+        min_percent: float | None = None,
+        domain: str | None = None,
+        category: str | None = None,
+        currency: str | None = None,
+        sort: Literal["-seen_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.ListedPriceChange]:
+        """List prices that fell or rose, newest first; a page may be short although more follow."""
+        return self._list(
+            models.ListedPriceChange,
+            Call(
+                method="GET",
+                path="/api/v1/products/price-changes",
+                answer=Page[models.ListedPriceChange],
+                query={
+                    "since": since,
+                    "direction": direction,
+                    "min_percent": min_percent,
+                    "domain": domain,
+                    "category": category,
+                    "currency": currency,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
     def show_product(self, product_id: int) -> models.FullProduct:
         """Get a product with images, offers and variants; its record has the evidence."""
         return self._send(
@@ -4856,6 +4890,40 @@ class AsyncOperations:
                     "limit": limit,
                 },
             )
+        )
+
+    def list_price_changes(
+        self,
+        *,
+        since: timedelta | None = None,
+        direction: Literal["fell", "rose"] | None = None,
+        min_percent: float | None = None,
+        domain: str | None = None,
+        category: str | None = None,
+        currency: str | None = None,
+        sort: Literal["-seen_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.ListedPriceChange]:
+        """List prices that fell or rose, newest first; a page may be short although more follow."""
+        return self._list(
+            models.ListedPriceChange,
+            Call(
+                method="GET",
+                path="/api/v1/products/price-changes",
+                answer=Page[models.ListedPriceChange],
+                query={
+                    "since": since,
+                    "direction": direction,
+                    "min_percent": min_percent,
+                    "domain": domain,
+                    "category": category,
+                    "currency": currency,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
         )
 
     async def show_product(self, product_id: int) -> models.FullProduct:

@@ -17,6 +17,11 @@ from messor.api.routes.search import Few, Question, answer, exact
 from messor.api.routes.tasks import DomainFilter
 from messor.insight.search import SearchFilters
 from messor.records import product_queries
+from messor.records.price_queries import (
+    PRICE_CHANGES,
+    ListedPriceChange,
+    PriceChangeFilter,
+)
 from messor.records.product_queries import (
     PRODUCT_PRICES,
     PRODUCTS,
@@ -83,6 +88,18 @@ async def search_products(
         exact(min_confidence),
     )
     return await answer(full_text, q, filters, with_facets=facets, cursor=cursor, limit=limit)
+
+
+@router.get("/price-changes")
+@needs(Act.READ)
+async def list_price_changes(
+    database: DatabaseDep,
+    asked: Annotated[
+        ListRequest[ListedPriceChange, PriceChangeFilter], list_request(PRICE_CHANGES)
+    ],
+) -> ListPage[ListedPriceChange]:
+    """List prices that fell or rose, newest first; a page may be short although more follow."""
+    return await asked.read(database)
 
 
 @router.get("/{product_id}")

@@ -9,6 +9,7 @@ from messor.console import evidence
 from messor.console.call import ConsoleRequest
 from messor.console.listing import list_of
 from messor.console.screens import get
+from messor.entities import queries as entity_queries
 from messor.parsers.page_reading import installed_parsers
 from messor.records import correction_queries, queries
 from messor.records.queries import RECORD_CHANGES, RECORDS
@@ -55,6 +56,7 @@ async def record_page(
         states=CORRECTION_STATES,
         names=await call.names({one.corrected_by for one in made}),
         record=record,
+        things=await entity_queries.of_record(database, record.id),
         fields=evidence.display_fields(record, made),
         history=history,
         as_text=evidence.as_text,

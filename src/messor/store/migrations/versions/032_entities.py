@@ -48,9 +48,9 @@ CREATE TABLE messor.entity_members (
 """,
     """
 CREATE TABLE messor.entity_keys (
-  key bytea NOT NULL,
+  key_hash bytea NOT NULL,
   statement_id bigint NOT NULL,
-  PRIMARY KEY (key, statement_id)
+  PRIMARY KEY (key_hash, statement_id)
 )
 """,
     f"""

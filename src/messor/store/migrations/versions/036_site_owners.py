@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "035_site_owners"
-down_revision = "034_prices"
+revision = "036_site_owners"
+down_revision = "035_prices"
 branch_labels = None
 depends_on = None
 

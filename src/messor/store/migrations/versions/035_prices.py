@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "034_prices"
-down_revision = "033_traffic_limits"
+revision = "035_prices"
+down_revision = "034_price_changes"
 branch_labels = None
 depends_on = None
 

@@ -118,6 +118,10 @@ class Settings(BaseSettings):
         default_factory=list,
         description='Networks that requests come from, as published, such as ["203.0.113.0/28"]',
     )
+    payment_adapter: Literal["none", "stand-in"] = Field(
+        default="none",
+        description="What pays approved prices: none, or stand-in, which speaks the protocols and moves no money",
+    )
     allowed_networks: AllowedNetworks = Field(
         default_factory=AllowedNetworks,
         description="Non-public networks, ports and static names that may be fetched",

@@ -10,7 +10,7 @@ import pytest
 from messor.access.roles import PERMISSIONS, Act, Role
 from messor.console.app import SCREENS
 from messor.console.screens import Screen
-from messor.console.views import public_request
+from messor.console.views import identity, owners, public_request
 from messor.store.database import Database
 from tests.console import seeding
 from tests.console.conftest import Enter, Serve, Visitor
@@ -27,11 +27,21 @@ PUBLIC = {
     ("GET", "/ask"),
     ("GET", "/ask/status/{token}"),
     ("POST", "/ask"),
+    ("GET", "/bot"),
+    ("GET", "/bot/ranges.json"),
+    ("GET", "/bot/opt-out"),
+    ("POST", "/bot/opt-out"),
+    ("GET", "/bot/requests/{token}"),
+    ("POST", "/bot/requests/{token}/check"),
+    ("GET", "/bot/requests/{token}/report"),
+    ("GET", "/.well-known/http-message-signatures-directory"),
+    ("GET", "/.well-known/signature-agent-card"),
+    ("POST", "/indexnow"),
 }
 NAMED = {"name": "example.org", "token": "x" * 43}
-ALL = SCREENS + public_request.SCREENS
+ALL = SCREENS + public_request.SCREENS + identity.SCREENS + owners.SCREENS
 GUARDED = [screen for screen in ALL if screen.act is not None]
-MUTATIONS = [screen for screen in ALL if screen.method == "POST"]
+MUTATIONS = [screen for screen in SCREENS + public_request.SCREENS if screen.method == "POST"]
 
 
 def name_of(screen: Screen) -> str:

@@ -89,6 +89,9 @@ PLACES = {
     "watches": Place("/watches", "watches list", "/watches"),
     "alerts": Place("/watches/{watch_id}/alerts", "watches alerts", None, ("watch_id",)),
     "events": Place("/events", "events", "/audit", given=("with_audit",)),
+    "prices": Place("/prices", "prices list", "/rights/prices"),
+    "payments": Place("/payments", "prices payments", "/rights/payments"),
+    "owner requests": Place("/owner-requests", "owners list", "/rights/owners"),
     "retention rules": Place("/retention/rules", "retention list", None),
     "retention holds": Place("/retention/holds", "retention holds", None),
 }

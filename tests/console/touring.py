@@ -67,6 +67,8 @@ PARTS = {
     "/api-reference/{operation}": "SELECT 'add_watch'",
     "/account/keys/{key_id}": "SELECT id FROM messor.api_keys LIMIT 1",
     "/rights/permissions/{permission_id}": "SELECT id FROM messor.use_permissions LIMIT 1",
+    "/bot/requests/{token}": "SELECT 'x'",
+    "/rights/prices/{name}": "SELECT 'kettles.example'",
     "/watches/{watch_id}": "SELECT id FROM messor.watches LIMIT 1",
 }  # fmt: skip
 HELD = """

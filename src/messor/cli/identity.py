@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -171,7 +171,9 @@ def _documents(settings: Settings) -> Any:
         await keys.ensure(database, seal_for(settings), actor=LOCAL_ADMIN)
         published = await keys.published(database)
         page = environment("").get_template("bot/static.html")
-        html = page.render(about=publication.about(settings)).encode()
+        form = settings.public_url and settings.public_url.rstrip("/") + publication.FORM
+        about = replace(publication.about(settings), form_path=form)
+        html = page.render(about=about).encode()
         return [
             publication.directory(settings, published, (), int(time.time())),
             publication.card(settings),

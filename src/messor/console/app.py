@@ -56,9 +56,11 @@ from messor.console.views import (
     model_calls,
     oidc,
     overview,
+    owners,
     page,
     parsers,
     persons,
+    prices,
     products,
     proxies,
     public_request,
@@ -99,6 +101,8 @@ SCREENS: tuple[Screen, ...] = (
     *overview.SCREENS,
     *review.SCREENS,
     *rights.SCREENS,
+    *prices.SCREENS,
+    *owners.MEMBERS,
     *submit.SCREENS,
     *domains.SCREENS,
     *domain.SCREENS,
@@ -178,7 +182,7 @@ def make_console(
         None if api_document is None else ApiReference(api_document),
     )
     screens = SCREENS + (public_request.SCREENS if public_submission else ())
-    screens += identity.SCREENS if settings.identity_url else ()
+    screens += identity.SCREENS + owners.SCREENS if settings.identity_url else ()
     routes: list[BaseRoute] = [
         Route(screen.path, guarded(screen, context), methods=[screen.method]) for screen in screens
     ]

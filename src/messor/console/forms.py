@@ -102,12 +102,7 @@ async def read_form(
         return await _read_parts(request)
     if kind != CONTENT_TYPE:
         raise WrongKindError(f"The form must be sent as {CONTENT_TYPE}.")
-    _check_length(request, max_bytes)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
-            raise _too_large()
+    body = await read_body(request, max_bytes)
     try:
         fields = parse_qsl(
             body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS
@@ -115,6 +110,17 @@ async def read_form(
     except ValueError as error:
         raise FormTooLargeError("The form has too many fields; submit fewer at a time.") from error
     return Form(fields)
+
+
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """The body of a request; raises where it is too large."""
+    _check_length(request, max_bytes)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > max_bytes:
+            raise _too_large()
+    return bytes(body)
 
 
 async def _read_parts(request: Request) -> Form:

@@ -89,7 +89,7 @@ def guarded(screen: Screen, context: ConsoleContext) -> Callable[[Request], Awai
                 ):
                     return RedirectResponse("/account/two-factor", 303)
                 authorise(call.principal, screen.act)
-            if screen.method == "POST":
+            if screen.method == "POST" and not screen.is_for_programs:
                 call.form = await _form(call, screen)
                 check_csrf(call.cookie, call.form.text("csrf"))
             return await screen.handler(call)

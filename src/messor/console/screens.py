@@ -24,6 +24,7 @@ class Screen:
     act: Act | None
     handler: Handler
     takes_files: bool = False  # accepts multipart uploads
+    is_for_programs: bool = False  # reads its body itself; no cookie counts, so none can be misused
 
 
 def get(path: str, act: Act | None, handler: Handler) -> Screen:
@@ -34,6 +35,11 @@ def get(path: str, act: Act | None, handler: Handler) -> Screen:
 def post(path: str, act: Act | None, handler: Handler) -> Screen:
     """An action; the guard requires a CSRF token."""
     return Screen("POST", path, act, handler)
+
+
+def machine(path: str, handler: Handler) -> Screen:
+    """A public endpoint that programs post to, without a form and without a session."""
+    return Screen("POST", path, PUBLIC, handler, is_for_programs=True)
 
 
 def upload(path: str, act: Act, handler: Handler) -> Screen:

@@ -31,6 +31,7 @@ from messor.frontier.pages import NewPage
 from messor.frontier.recrawl import RecrawlSpread
 from messor.frontier.seen import SeenFilter
 from messor.frontier.traps import PATTERN_BUDGET
+from messor.governance import prices
 from messor.ledger import errors, events
 from messor.politeness import friction, lanes, limits, robots, robots_redirects
 from messor.politeness.lanes import Silence
@@ -247,6 +248,8 @@ class Flusher:
         await rows.log_fetches(connection, self._lease, results)
         if failures := [fault for h in results if (fault := fault_of(h)) is not None]:
             await errors.log(connection, failures)
+        if quoted := [page for h in results if (page := rows.quoted_page(h)) is not None]:
+            await prices.note(connection, quoted)
         await rows.store_moved_images(connection, worker, results)
 
     async def _admit(self, connection: Connection, batch: FlushBatch) -> list[NewPage]:

@@ -16,6 +16,7 @@ from messor.frontier import cadence, images
 from messor.frontier.images import Move
 from messor.frontier.recrawl import PageChange
 from messor.frontier.transitions import HELD_SQL
+from messor.governance.prices import QuotedPage
 from messor.politeness import limits
 from messor.politeness.lease import WorkerLease
 from messor.store.database import Connection, sparse
@@ -185,6 +186,14 @@ async def log_fetches(
         sparse([_encode(f.detail).decode() if f.detail else None for f in fetches]),
         sparse([f.signed_by for f in fetches]),
     )
+
+
+def quoted_page(result: PageResult) -> QuotedPage | None:
+    """The price that a page's response named, also one that was then paid."""
+    for fetched, _ in result.attempts:
+        if fetched.result.quote is not None:
+            return QuotedPage(result.lane.host_id, result.task.page_id, fetched.result.quote)
+    return None
 
 
 def received(results: Sequence[PageResult]) -> dict[UUID, int]:

@@ -12,6 +12,8 @@ from messor.crawl.preflight import ALLOWED as PREFLIGHT
 from messor.crawl.preflight import KIND
 from messor.frontier.tasks import Task
 from messor.frontier.traps import is_plain, trap_of
+from messor.governance.site_proofs import FILE
+from messor.governance.site_proofs import KIND as PROOF
 from messor.ledger.decisions import Decision, Verdict, decide, deferred, denied
 from messor.politeness.lanes import Lane
 from messor.web.suffixes import registrable_domain
@@ -85,10 +87,15 @@ RULES = (registry_rule, risk_rule, robots_rule, scope_rule, depth_rule, trap_rul
 
 # A pre-flight reads robots.txt itself, before anything else.
 PREFLIGHT_RULES = (registry_rule, risk_rule)
+# Whoever asks for the file of a proof owns the site; one elsewhere on it is subject to all rules.
+PROOF_RULES = (registry_rule, risk_rule, scope_rule)
+OWN_FILE = Decision(Verdict.ALLOWED, "proof", "the site's owner asked for this file to be fetched")
 
 
 def decide_task(candidate: DueTask) -> Decision:
     """Decide whether a task may run now."""
     if candidate.task.kind == KIND:
         return decide(candidate, PREFLIGHT_RULES, PREFLIGHT)
+    if candidate.task.kind == PROOF and candidate.task.url.endswith(FILE):
+        return decide(candidate, PROOF_RULES, OWN_FILE)
     return decide(candidate, RULES, ALLOWED)

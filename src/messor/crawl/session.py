@@ -28,6 +28,7 @@ from messor.crawl.keep import Keeper
 from messor.crawl.links import LinkFilter
 from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
+from messor.crawl.proofs import ProofReader
 from messor.crawl.read import Reader
 from messor.crawl.robots import RobotsReader
 from messor.crawl.sent_log import SentLog
@@ -44,6 +45,7 @@ from messor.fetch.terms import TermsFetcher
 from messor.frontier import runs, tasks
 from messor.frontier.seen import SeenFilter
 from messor.frontier.tasks import Task
+from messor.governance.payment import Payments, adapter_of
 from messor.politeness import lanes, traffic
 from messor.politeness.lane_share import PATIENCE, FairShare
 from messor.politeness.lanes import LOOK_AHEAD, Lane, WorkScope
@@ -137,9 +139,7 @@ class WorkerSession:
         self._markers_folder = settings.data_dir / "marks"
         self._crash_marker = CrashMarker(self._markers_folder, lease.id)
         self._blamed = BlamedDomains(self._markers_folder)
-        self._pool = pool
-        self._guard = fetcher.guard
-        self._signer = fetcher.signer
+        self._pool, self._guard, self._signer = pool, fetcher.guard, fetcher.signer
         terms, agent = TermsFetcher(fetcher, pool), settings.agent_token
         link_filter = LinkFilter(seen, settings.max_redirects, self._flusher.full_patterns)
         self._reader = Reader(link_filter, self._crash_marker, self._blamed, agent=agent)
@@ -152,9 +152,11 @@ class WorkerSession:
             robots=RobotsReader(terms, self._flush_queue, agent=agent),
             sitemaps=SitemapTaskReader(self._flush_queue, link_filter),
             images=ImageReader(self._flush_queue, self._archive, agent=agent),
+            proofs=ProofReader(database, self._flush_queue),
             preflights=PreflightReader(terms, database, agent=agent),
             http_fallback=HttpFallback(self._flush_queue, link_filter),
             paid_calls=PaidCalls(database, router.paid),
+            payments=Payments(database, adapter_of(settings)),
             crash_marker=self._crash_marker,
             agent=agent,
             metrics=metrics,

@@ -23,11 +23,13 @@ from messor.crawl.keep import Keeper
 from messor.crawl.page_result import PageResult
 from messor.crawl.paid_calls import PaidCalls
 from messor.crawl.preflight import KIND, PreflightReader
+from messor.crawl.proofs import ProofReader
 from messor.crawl.read import PageReadResult, Reader
 from messor.crawl.robots import RobotsReader, robots_page
 from messor.crawl.rules import DueTask, decide_task
 from messor.crawl.sitemaps import SitemapTaskReader
 from messor.errors import LeaseLostError, UnavailableError
+from messor.fetch.identity.signer import Fields
 from messor.fetch.outcome import Fetched, Outcome
 from messor.fetch.provider import PROVIDER_FAULT, Provider
 from messor.fetch.proxies.proxy import PROXY_FAULT
@@ -36,6 +38,8 @@ from messor.fetch.terms import TermsFetcher
 from messor.frontier import cadence
 from messor.frontier.cadence import Schedule
 from messor.frontier.tasks import Task
+from messor.governance.payment import Payments
+from messor.governance.site_proofs import MAX_FILE
 from messor.ledger.decisions import Decision, Verdict
 from messor.ledger.events import Event
 from messor.politeness.friction import Friction
@@ -55,7 +59,9 @@ DEFERRED_SECONDS = 5.0  # before a deferred lane is claimed again
 
 # Long robots files and sitemaps are truncated (RFC 9309 2.5, sitemaps.org); images are read just
 # far enough to see that they are too large.
-CUT_AT = {"robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1}
+CUT_AT = {
+    "robots": MAX_BYTES, "sitemap": SITEMAP_BYTES, "image": IMAGE_BYTES + 1, "proof": MAX_FILE,
+}  # fmt: skip
 
 
 # Parsing is CPU work on the event loop. A few pages per turn, so that flushes, timers and other
@@ -120,9 +126,11 @@ class Visitor:
         robots: RobotsReader,
         sitemaps: SitemapTaskReader,
         images: ImageReader,
+        proofs: ProofReader,
         preflights: PreflightReader,
         http_fallback: HttpFallback,
         paid_calls: PaidCalls,
+        payments: Payments,
         crash_marker: CrashMarker,
         agent: str,
         metrics: Metrics,
@@ -136,9 +144,11 @@ class Visitor:
         self._robots = robots
         self._sitemaps = sitemaps
         self._images = images
+        self._proofs = proofs
         self._preflights = preflights
         self._http_fallback = http_fallback
         self._paid_calls = paid_calls
+        self._payments = payments
         self._crash_marker = crash_marker
         self._agent = agent
         self._reading = asyncio.Semaphore(READ_PER_TURN)
@@ -194,7 +204,7 @@ class Visitor:
             visit.pages += 1
             if task.kind == "robots":
                 fetched = await self._read_robots(visit, task, decision, fetched)
-            elif task.kind in ("sitemap", "image"):
+            elif task.kind in ("sitemap", "image", "proof"):
                 await self._read_other(visit, task, decision, fetched)
             else:
                 fetched = await self._take_page(visit, task, decision, fetched)
@@ -268,9 +278,11 @@ class Visitor:
     async def _read_other(
         self, visit: Visit, task: Task, decision: Decision, fetched: Fetched
     ) -> None:
-        """Read a response that is not a page: a sitemap or an image."""
+        """Read a response that is not a page: a sitemap, an image or the file of a proof."""
         if task.kind == "image":
             self._images.read(visit.lane, task, decision, fetched)
+        elif task.kind == "proof":
+            await self._proofs.read(visit.lane, task, decision, fetched)
         else:
             await self._sitemaps.read(visit.lane, task, decision, fetched)
         await self._record_friction(visit, task, fetched, refusal_of(fetched))
@@ -308,7 +320,9 @@ class Visitor:
             if provider is not None:
                 return await self._ask(provider, task, permit)
         fetched = await self._fetch(lane, task, permit)
-        return await self._answer(visit, task, fetched) if fetched.is_challenged else fetched
+        if fetched.is_challenged:
+            fetched = await self._answer(visit, task, fetched)
+        return await self._pay(visit, task, fetched) if fetched.result.quote else fetched
 
     async def _answer(self, visit: Visit, task: Task, challenge: Fetched) -> Fetched:
         """Repeat a request that the site wants signed in its way, within pace; else next time."""
@@ -323,6 +337,24 @@ class Visitor:
         fetched = await self._fetch(visit.lane, task, permit)
         challenge.let_go()
         fetched.earlier = challenge
+        return fetched
+
+    async def _pay(self, visit: Visit, task: Task, priced: Fetched) -> Fetched:
+        """Repeat a request with an approved price, within pace; else the price is the outcome."""
+        lane = visit.lane
+        offered = await self._payments.offer(lane.policy.domain_id, task.page_id, priced)
+        if offered is None:
+            return priced
+        reserved, fields = offered
+        permit = await self._pace(visit)
+        if permit is None:
+            await self._payments.settle(reserved, None)
+            return priced
+        visit.pages += 1
+        fetched = await self._fetch(lane, task, permit, price=fields)
+        await self._payments.settle(reserved, fetched)
+        priced.let_go()
+        fetched.earlier = priced
         return fetched
 
     async def _read(self, visit: Visit, task: Task, fetched: Fetched) -> Attempts:
@@ -448,7 +480,7 @@ class Visitor:
         closed = lane.host_id in self._flush_queue.closed
         return decide_task(DueTask(lane, task, self._agent, closed))
 
-    async def _fetch(self, lane: Lane, task: Task, permit: Permit) -> Fetched:
+    async def _fetch(self, lane: Lane, task: Task, permit: Permit, price: Fields = ()) -> Fetched:
         with self._metrics.stage("fetch"):
             fetched = await self._fetcher.fetch(
                 lane.policy,
@@ -458,6 +490,7 @@ class Visitor:
                 last_modified=task.last_modified,
                 cut_at=CUT_AT.get(task.kind),
                 wire_tag=task.wire_tag if task.kind == "page" and task.snapshot_id else None,
+                price=price,
             )
         log(
             logger, DEBUG, "fetched", url=task.url, kind=task.kind, status=fetched.status,

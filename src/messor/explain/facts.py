@@ -16,6 +16,7 @@ from messor.frontier import cadence
 from messor.frontier.cadence import CrawlFrequency
 from messor.frontier.tasks import seconds_of
 from messor.frontier.traps import PATTERN_BUDGET
+from messor.governance.prices import Approval
 from messor.politeness import limits
 from messor.politeness.hosts import Host
 from messor.politeness.risk import delay_of
@@ -230,3 +231,11 @@ def paid_fact(repeats: int, *, is_exact: bool) -> Fact:
         else f"its interval is {cadence.paid_factor(repeats):g} times as long"
     )
     return Fact("cadence", "fact", f"{message}: {effect}")
+
+
+def price_fact(approval: Approval | None) -> Fact:
+    """What is paid for a page that has a price."""
+    if approval is None:
+        return Fact("price", "fact", "the site asks a price, and paying it is not approved")
+    caps = f"{approval.currency} {approval.per_page:f} a page, {approval.per_month:f} a month"
+    return Fact("price", "fact", f"the site asks a price; approved: {caps} ({approval.reason})")

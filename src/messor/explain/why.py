@@ -14,9 +14,11 @@ from messor.core.plurals import counted
 from messor.errors import UsageError
 from messor.explain import facts as say
 from messor.explain.facts import Fact
+from messor.fetch.outcome import Outcome
 from messor.fetch.proxies import registry
 from messor.frontier.depth import KNOWN_DEPTH_SQL
 from messor.frontier.traps import pattern_key, trap_of
+from messor.governance import prices
 from messor.ledger import alarms
 from messor.politeness import hosts, limits, traffic
 from messor.politeness.hosts import Host
@@ -158,6 +160,8 @@ async def _page_facts(database: Database, domain: Any, host: Host, url: Url) -> 
         return facts + await _unknown_facts(database, domain, host)
     facts += _depth_facts(page, domain)
     facts.append(say.page_fact(page))
+    if page["outcome"] == Outcome.PRICED:
+        facts.append(say.price_fact(await prices.in_force(database, domain["id"])))
     fetches = await database.fetch(FETCHES, page["id"])
     facts += [say.fetch_fact(row) for row in reversed(fetches)]
     friction = await database.fetch(FRICTION, host.id, page["id"])

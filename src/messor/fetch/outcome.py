@@ -17,6 +17,7 @@ from messor.fetch.gates.verdict import FRICTION_STATUS, GateVerdict
 from messor.fetch.retry_after import parse_retry_after
 from messor.politeness.pace import Permit
 from messor.web.document_formats import format_of
+from messor.web.quotes import Quote, quote_of
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FRICTION = frozenset(FRICTION_STATUS)
@@ -57,6 +58,10 @@ class Outcome(StrEnum):
         "dead end",
     )  # fmt: skip
     NOT_FOUND = "not_found", "gone", "404 or 410, or a page that says so", "dead end"
+    PRICED = (
+        "priced", "priced", "402 with a price, or a demand for a licence; nothing is paid unasked",
+        "dead end",
+    )  # fmt: skip
     BLOCKED = (
         "blocked", "blocked", "401, 403, 429 or 503, a challenge, a login or consent wall", "retry"
     )  # fmt: skip
@@ -95,6 +100,7 @@ class FetchResult:
     error_type: str | None = None
     location: str | None = None
     retry_after: float | None = None
+    quote: Quote | None = None  # the price that the response names
 
     def explained(self, error: str) -> FetchResult:
         """The same outcome with another explanation."""
@@ -173,16 +179,24 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes) -> FetchRe
         return FetchResult(_BY_STATUS[status])
     if status in REDIRECTS:
         return FetchResult(Outcome.REDIRECTED, location=headers.get("Location"))
-    if status in _FRICTION:
-        pause = parse_retry_after(headers.get("Retry-After"))
-        return FetchResult(Outcome.BLOCKED, f"the site returned {status}", retry_after=pause)
     if not 200 <= status < 300:
-        return FetchResult(Outcome.ERROR, f"the site returned {status}")
+        return _of_refusal(status, headers)
     content_type = headers.get("Content-Type")
     is_document = bool(body) and format_of(content_type, body) is not None
     if not is_document and not is_html(content_type, body):
         return FetchResult(Outcome.NOT_HTML)
     return OK if body.strip() else OK.empty("the page has no content")
+
+
+def _of_refusal(status: int, headers: Mapping[str, str]) -> FetchResult:
+    quote = quote_of(status, headers)
+    if quote is not None:
+        error = f"the site asks {quote.price} ({quote.text})"
+        return FetchResult(Outcome.PRICED, error, quote=quote)
+    if status in _FRICTION:
+        pause = parse_retry_after(headers.get("Retry-After"))
+        return FetchResult(Outcome.BLOCKED, f"the site returned {status}", retry_after=pause)
+    return FetchResult(Outcome.ERROR, f"the site returned {status}")
 
 
 def is_html(content_type: str | None, body: bytes) -> bool:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from messor.core import clock
 from messor.fetch.http import HttpFetcher
+from messor.fetch.identity.signer import Fields
 from messor.fetch.outcome import Fetched, failed
 from messor.fetch.proxies.pool import ProxyPool
 from messor.fetch.proxies.proxy import PROXY_FAULT
@@ -38,6 +39,7 @@ class TermsFetcher:
         last_modified: str | None = None,
         cut_at: int | None = None,
         wire_tag: int | None = None,
+        price: Fields = (),
     ) -> Fetched:
         fetch = partial(
             self._http.fetch,
@@ -48,6 +50,7 @@ class TermsFetcher:
             cut_at=cut_at,
             wire_tag=wire_tag,
             verify=policy.verify_tls,
+            price=price,
         )
         if policy.proxies != "pool":
             return await fetch(via=None)

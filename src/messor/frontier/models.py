@@ -65,7 +65,7 @@ class CrawlTaskTable(Base):
     host_id: Mapped[bigint]
     kind: Mapped[str] = column(
         default="'page'",
-        check="kind IN ('page', 'robots', 'sitemap', 'image', 'preflight', 'render')",
+        check="kind IN ('page', 'robots', 'sitemap', 'image', 'preflight', 'render', 'proof')",
     )
     # 0 is for robots
     priority: Mapped[smallint] = column(default="5", check="priority BETWEEN 0 AND 10")

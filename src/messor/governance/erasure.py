@@ -122,6 +122,8 @@ PEOPLE = (
     ("one_time_links", "created_by"),
     ("api_keys", "created_by"),
     ("api_keys", "revoked_by"),
+    ("price_approvals", "approved_by"),
+    ("price_approvals", "revoked_by"),
     ("retention_rules", "created_by"),
     ("retention_holds", "held_by"),
     ("events", "actor"),
@@ -138,6 +140,9 @@ UPDATE messor.domain_submissions SET contact = NULL,
  WHERE messor.person_key(contact) = $1
 """
 FORGET_MAILS = "DELETE FROM messor.mails WHERE messor.person_key(recipient) = $1"
+FORGET_OWNER = """
+UPDATE messor.owner_requests SET contact = NULL WHERE messor.person_key(contact) = $1
+"""
 FORGET_WATCHES = "DELETE FROM messor.watches WHERE messor.person_key(recipient) = $1"
 FORGET_NAMES = """
 UPDATE messor.events SET data = data - 'submitted_by' WHERE messor.person_key(data ->> 'submitted_by') = $1
@@ -298,4 +303,5 @@ async def _forget_person(connection: Connection, key: str) -> None:
     await connection.execute(FORGET_CONTACT, key)
     await connection.execute(FORGET_MAILS, key)
     await connection.execute(FORGET_WATCHES, key)
+    await connection.execute(FORGET_OWNER, key)
     await connection.execute(FORGET_NAMES, key)

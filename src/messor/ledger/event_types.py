@@ -194,6 +194,13 @@ _GROUPS: Mapping[str, _Group] = {
         audience="admins",
     ),
     "organisation": _Group({"created": "an organisation was added"}),
+    "owner": _Group(
+        {
+            "asked": "a site's owner asked for an opt-out, an erasure or a report",
+            "proved": "a site's owner showed that the domain is theirs, and what was asked is done",
+        },
+        ("proved",),
+    ),
     "page": _Group({"flagged": "a page became relevant"}, ("flagged",), page_urls=_OF_PAGE),
     "pages": _Group({"imported": "saved pages were imported"}),
     "parser": _Group(
@@ -208,6 +215,13 @@ _GROUPS: Mapping[str, _Group] = {
             "failing": "a parser no longer finds what it used to",
         }
     ),
+    "payment": _Group(
+        {
+            "made": "a page was paid for; the receipt is with it",
+            "failed": "an approved price was offered and not charged",
+        },
+        ("made",),
+    ),
     "permission": _Group(
         {
             "granted": "an admin put a permission to use a domain's content on file",
@@ -221,6 +235,12 @@ _GROUPS: Mapping[str, _Group] = {
             "erased": "a person's data were erased",
         },
         audience="admins",
+    ),
+    "price": _Group(
+        {
+            "approved": "paying for a domain's pages was approved, with caps",
+            "revoked": "nothing more is paid for a domain's pages",
+        }
     ),
     "product": _Group({"price_changed": "a product's price changed"}, page_urls=_OF_PAGE),
     "proxy": _Group(

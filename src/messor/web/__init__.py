@@ -1,4 +1,4 @@
 """Rules and formats of the web: URLs, robots.txt, sitemaps, HTML. Pure functions, no I/O."""
 
 # Modules that the interfaces may import.
-PUBLIC: tuple[str, ...] = ("urls",)
+PUBLIC: tuple[str, ...] = ("quotes", "urls")

@@ -88,6 +88,33 @@ class ApiKey(Struct, frozen=True, kw_only=True):
     is_good: bool
 
 
+class ApprovalOut(Struct, frozen=True, kw_only=True):
+    """What may be paid for a domain's pages; without caps nothing is approved."""
+
+    domain: str
+    currency: str | None = None
+    per_page: float | None = None
+    per_month: float | None = None
+    reason: str | None = None
+
+
+class AskedPrice(Struct, frozen=True, kw_only=True):
+    """The newest price that a domain asks by one scheme, and what is approved to be paid."""
+
+    domain: str
+    scheme: str
+    amount: float | None
+    currency: str | None
+    text: str
+    example: str | None
+    times: int
+    asked_at: datetime
+    approved_currency: str | None
+    per_page: float | None
+    per_month: float | None
+    spent: float
+
+
 class BackfillLine(Struct, frozen=True, kw_only=True):
     """The result of one line."""
 
@@ -1549,6 +1576,22 @@ class OtherValue(Struct, frozen=True, kw_only=True):
     domain: str
 
 
+class OwnerRequest(Struct, frozen=True, kw_only=True):
+    """What somebody asks for a domain, and whether they have shown that it is theirs."""
+
+    id: str
+    domain: str
+    wish: str
+    contact: str | None
+    challenge: str
+    method: str | None
+    asked_at: datetime
+    expires_at: datetime
+    proved_at: datetime | None
+    outcome: str | None
+    is_expired: bool
+
+
 class PageChunks(Struct, frozen=True, kw_only=True):
     """A page's chunks after a change."""
 
@@ -1634,6 +1677,22 @@ class PastSubmission(Struct, frozen=True, kw_only=True):
 
 class Patterns(Struct, frozen=True, kw_only=True):
     items: list[ErrorPattern]
+
+
+class Payment(Struct, frozen=True, kw_only=True):
+    """One payment, with its receipt; without a settlement its end is not known."""
+
+    id: str
+    domain: str
+    url: str | None
+    scheme: str
+    currency: str
+    amount: float
+    charged: float | None
+    receipt: str | None
+    adapter: str
+    begun_at: datetime
+    settled_at: datetime | None
 
 
 class Permission(Struct, frozen=True, kw_only=True):

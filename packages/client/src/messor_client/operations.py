@@ -2209,6 +2209,156 @@ class Operations:
             )
         )
 
+    def list_asked_prices(
+        self,
+        *,
+        domain: str | None = None,
+        scheme: Literal["pay-per-crawl", "x402", "rsl"] | None = None,
+        approved: bool | None = None,
+        sort: Literal["-asked_at", "asked_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.AskedPrice]:
+        """List the newest price that each domain asks, and what is approved."""
+        return self._list(
+            models.AskedPrice,
+            Call(
+                method="GET",
+                path="/api/v1/prices",
+                answer=Page[models.AskedPrice],
+                query={
+                    "domain": domain,
+                    "scheme": scheme,
+                    "approved": approved,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_payments(
+        self,
+        *,
+        domain: str | None = None,
+        open: bool | None = None,
+        sort: Literal["-begun_at", "begun_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.Payment]:
+        """List payments and their receipts."""
+        return self._list(
+            models.Payment,
+            Call(
+                method="GET",
+                path="/api/v1/payments",
+                answer=Page[models.Payment],
+                query={
+                    "domain": domain,
+                    "open": open,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def show_price_approval(self, domain: str) -> models.ApprovalOut:
+        """Get what may be paid for a domain's pages."""
+        return self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+            )
+        )
+
+    def approve_price(self, domain: str, page: str, month: str, reason: str) -> models.ApprovalOut:
+        """Approve paying for a domain's pages; replaces the former approval."""
+        return self._send(
+            Call(
+                method="PUT",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+                body={"page": page, "month": month, "reason": reason},
+            )
+        )
+
+    def revoke_price(self, domain: str) -> models.ApprovalOut:
+        """Pay nothing more for a domain's pages."""
+        return self._send(
+            Call(
+                method="DELETE",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+            )
+        )
+
+    def list_owner_requests(
+        self,
+        *,
+        domain: str | None = None,
+        wish: Literal["opt_out", "erase", "report"] | None = None,
+        state: Literal["waiting", "proved", "expired"] | None = None,
+        sort: Literal["-asked_at", "asked_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[models.OwnerRequest]:
+        """List requests of site owners."""
+        return self._list(
+            models.OwnerRequest,
+            Call(
+                method="GET",
+                path="/api/v1/owner-requests",
+                answer=Page[models.OwnerRequest],
+                query={
+                    "domain": domain,
+                    "wish": wish,
+                    "state": state,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def add_owner_request(
+        self,
+        domain: str,
+        wish: Literal["opt_out", "erase", "report"],
+        *,
+        contact: str | None | UnsetType = UNSET,
+    ) -> models.OwnerRequest:
+        """Note a request that came by mail; its challenge goes to the sender."""
+        return self._send(
+            Call(
+                method="POST",
+                path="/api/v1/owner-requests",
+                answer=models.OwnerRequest,
+                body={"domain": domain, "wish": wish, "contact": contact},
+            )
+        )
+
+    def check_owner_request(self, request_id: str) -> models.OwnerRequest:
+        """Check the TXT record of a request; what was asked for is done if it is there."""
+        return self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/owner-requests/{quote(str(request_id), safe='')}/check",
+                answer=models.OwnerRequest,
+            )
+        )
+
+    def show_politeness_report(self, domain: str) -> dict[str, Any]:
+        """Get the signed politeness report of a domain, as a JSON Web Signature."""
+        return self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/politeness-report",
+                answer=dict[str, Any],
+            )
+        )
+
     def explain(self, url: str) -> models.WhyOut:
         """Explain the crawl decision for a URL: stored facts and current rules."""
         return self._send(
@@ -6005,6 +6155,158 @@ class AsyncOperations:
                 method="GET",
                 path=f"/api/v1/permissions/{quote(str(permission_id), safe='')}/document",
                 answer=bytes,
+            )
+        )
+
+    def list_asked_prices(
+        self,
+        *,
+        domain: str | None = None,
+        scheme: Literal["pay-per-crawl", "x402", "rsl"] | None = None,
+        approved: bool | None = None,
+        sort: Literal["-asked_at", "asked_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.AskedPrice]:
+        """List the newest price that each domain asks, and what is approved."""
+        return self._list(
+            models.AskedPrice,
+            Call(
+                method="GET",
+                path="/api/v1/prices",
+                answer=Page[models.AskedPrice],
+                query={
+                    "domain": domain,
+                    "scheme": scheme,
+                    "approved": approved,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    def list_payments(
+        self,
+        *,
+        domain: str | None = None,
+        open: bool | None = None,
+        sort: Literal["-begun_at", "begun_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.Payment]:
+        """List payments and their receipts."""
+        return self._list(
+            models.Payment,
+            Call(
+                method="GET",
+                path="/api/v1/payments",
+                answer=Page[models.Payment],
+                query={
+                    "domain": domain,
+                    "open": open,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    async def show_price_approval(self, domain: str) -> models.ApprovalOut:
+        """Get what may be paid for a domain's pages."""
+        return await self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+            )
+        )
+
+    async def approve_price(
+        self, domain: str, page: str, month: str, reason: str
+    ) -> models.ApprovalOut:
+        """Approve paying for a domain's pages; replaces the former approval."""
+        return await self._send(
+            Call(
+                method="PUT",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+                body={"page": page, "month": month, "reason": reason},
+            )
+        )
+
+    async def revoke_price(self, domain: str) -> models.ApprovalOut:
+        """Pay nothing more for a domain's pages."""
+        return await self._send(
+            Call(
+                method="DELETE",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/price-approval",
+                answer=models.ApprovalOut,
+            )
+        )
+
+    def list_owner_requests(
+        self,
+        *,
+        domain: str | None = None,
+        wish: Literal["opt_out", "erase", "report"] | None = None,
+        state: Literal["waiting", "proved", "expired"] | None = None,
+        sort: Literal["-asked_at", "asked_at"] | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncPages[models.OwnerRequest]:
+        """List requests of site owners."""
+        return self._list(
+            models.OwnerRequest,
+            Call(
+                method="GET",
+                path="/api/v1/owner-requests",
+                answer=Page[models.OwnerRequest],
+                query={
+                    "domain": domain,
+                    "wish": wish,
+                    "state": state,
+                    "sort": sort,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            ),
+        )
+
+    async def add_owner_request(
+        self,
+        domain: str,
+        wish: Literal["opt_out", "erase", "report"],
+        *,
+        contact: str | None | UnsetType = UNSET,
+    ) -> models.OwnerRequest:
+        """Note a request that came by mail; its challenge goes to the sender."""
+        return await self._send(
+            Call(
+                method="POST",
+                path="/api/v1/owner-requests",
+                answer=models.OwnerRequest,
+                body={"domain": domain, "wish": wish, "contact": contact},
+            )
+        )
+
+    async def check_owner_request(self, request_id: str) -> models.OwnerRequest:
+        """Check the TXT record of a request; what was asked for is done if it is there."""
+        return await self._send(
+            Call(
+                method="POST",
+                path=f"/api/v1/owner-requests/{quote(str(request_id), safe='')}/check",
+                answer=models.OwnerRequest,
+            )
+        )
+
+    async def show_politeness_report(self, domain: str) -> dict[str, Any]:
+        """Get the signed politeness report of a domain, as a JSON Web Signature."""
+        return await self._send(
+            Call(
+                method="GET",
+                path=f"/api/v1/domains/{quote(str(domain), safe='')}/politeness-report",
+                answer=dict[str, Any],
             )
         )
 

@@ -23,3 +23,11 @@ def test_each_settled_row_has_its_reason() -> None:
     assert len(named) == len(set(named)), "one reason each"
     assert set(named) == settled()
     assert all(len(cells[1]) > 30 for cells in table)
+
+
+def test_no_two_decisions_share_a_number() -> None:
+    files = sorted((DOCS / "decisions").glob("*.md"))
+    numbers = [path.name[:4] for path in files]
+    assert len(set(numbers)) == len(numbers) > 50
+    for path in files:
+        assert path.read_text("utf-8").startswith(f"# {int(path.name[:4])}. "), path.name

@@ -52,6 +52,8 @@ async def test_every_noun_leaves_in_every_format(
             done, content = await export(seeded, tmp_path / f"{noun}.{name}", noun, name)
             assert done.state == "done"
             assert done.file_bytes == len(content)
+            mode = (tmp_path / f"{noun}.{name}").stat().st_mode
+            assert mode & 0o077 == 0, f"others can read {noun}.{name}"
             if noun != "events":  # exports are events themselves
                 assert done.rows == SEEDED.get(noun, 0), (noun, name)
     assert sorted(

@@ -13,7 +13,7 @@ async def test_reviewers_halt_and_admins_resume(as_role: AsRole, database: Datab
     viewer, reviewer, admin = [
         await as_role(role) for role in (Role.VIEWER, Role.REVIEWER, Role.ADMIN)
     ]
-    assert (await viewer.get(V)).json() == {"halted": False, "halt": None}
+    assert (await viewer.get(V)).json() == {"halted": False, "halt": None, "limits": None}
     problem(await viewer.post(f"{V}/halt", json={"reason": "no"}), 403, "forbidden")
     problem(await reviewer.post(f"{V}/halt", json={"reason": " "}), 422, "usage")
     halted = await reviewer.post(f"{V}/halt", json={"reason": "a complaint"})
@@ -26,4 +26,8 @@ async def test_reviewers_halt_and_admins_resume(as_role: AsRole, database: Datab
     problem(asked, 409, "traffic_halted")
     assert await database.fetchval("SELECT count(*) FROM messor.domains") == 0
     problem(await reviewer.post(f"{V}/resume"), 403, "forbidden")
-    assert (await admin.post(f"{V}/resume")).json() == {"halted": False, "halt": None}
+    assert (await admin.post(f"{V}/resume")).json() == {
+        "halted": False,
+        "halt": None,
+        "limits": None,
+    }

@@ -562,7 +562,17 @@ def test_encryption_checksums_and_conditions_are_asked_for(moto: StoreOptions) -
     assert headers["if-none-match"] == "*"
 
 
-@pytest.mark.parametrize("fault", Fault)
+async def test_what_a_store_says_it_kept_and_did_not_is_noticed(
+    database: Database, tmp_path: Path, moto: StoreOptions
+) -> None:
+    with stores.unsteady(moto, [("PUT", Fault.FORGOTTEN)]) as options:
+        archive = Archive(tmp_path, store=stores.fresh(options))
+        writer = await opened(database, archive)
+        with pytest.raises(ArchiveAwayError, match="did not store what was written"):
+            await flush(database, writer, 0)
+
+
+@pytest.mark.parametrize("fault", [each for each in Fault if each is not Fault.FORGOTTEN])
 async def test_a_bad_line_loses_nothing(
     database: Database, tmp_path: Path, moto: StoreOptions, fault: Fault
 ) -> None:

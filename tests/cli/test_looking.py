@@ -111,6 +111,7 @@ def test_doctor_config_and_completion(messor: Messor, monkeypatch: pytest.Monkey
         "data folder": "ok",
         "database": "ok",
         "contact": "note",
+        "identity": "note",
         "allowed networks": "ok",
         "browser": "ok",
         "crawl4ai": "ok",

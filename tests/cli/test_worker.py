@@ -41,7 +41,7 @@ from tests.web.nesting_check import KILLER
     [
         (
             ["--only", "visit,nonsense"],
-            "choose from: analytics_sync, archive, audit, export, export_tidy, extract, flag, mail, visit",
+            "choose from: analytics_sync, archive, audit, export, export_tidy, extract, flag, mail, scrape_webhook, visit, webhook",
         ),
         (["--only", ""], "Unknown kind of work ''"),
         (["--broker"], "set MESSOR_BROKER_URL="),

@@ -38,7 +38,9 @@ DELETES = re.compile(
 DYNAMIC = {
     "forget_pages.001.sql": "every table that names a page or a snapshot",
     "forget_pages.023.sql": "the same",
+    "forget_pages.029.sql": "the same",
     "delete_old_rows.001.sql": "logs",
+    "delete_old_rows.029.sql": "logs",
     "make_partitions.001.sql": "logs, moved within",
 }
 

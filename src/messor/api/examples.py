@@ -51,6 +51,12 @@ TEXTS = {
 }
 # Bodies whose fields depend on each other.
 BODIES: Mapping[str, Any] = {
+    "limit_traffic": {
+        "crawl_hours": "22-6",
+        "time_zone": "Europe/Berlin",
+        "megabytes_per_day": 2000,
+    },
+    "approve_price": {"page": "USD 0.01", "month": "USD 20", "reason": "agreed with the site"},
     "decide_many": {"domains": ["example.org"], "decision": {"act": "approve"}},
     "add_watch": {
         "name": "Cheaper kettles",

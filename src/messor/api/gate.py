@@ -48,6 +48,7 @@ class RouteTerms:
     own_transactions: bool = False  # manages its own transactions and needs no connection
     returns_secret: bool = False  # its response is not stored for replay
     precondition: bool = False  # honours If-Match
+    needs_setup: bool = False  # conflicts while something is not set up, although it only reads
 
 
 def needs(
@@ -56,9 +57,10 @@ def needs(
     own_transactions: bool = False,
     returns_secret: bool = False,
     precondition: bool = False,
+    needs_setup: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare the permission a route requires."""
-    return _declare(RouteTerms(act, own_transactions, returns_secret, precondition))
+    return _declare(RouteTerms(act, own_transactions, returns_secret, precondition, needs_setup))
 
 
 def is_public(endpoint: Endpoint) -> Endpoint:
@@ -183,6 +185,8 @@ def _refusals(terms: RouteTerms, methods: set[str]) -> dict[int | str, dict[str,
     statuses = _PUBLIC if terms.act is None else _ALWAYS
     if terms.act is not None and not methods & READS:
         statuses = (*statuses, *_ON_CHANGE)
+    elif terms.needs_setup:
+        statuses = (*statuses, 409)
     refusals: dict[int | str, dict[str, Any]] = {
         status: {"model": Problem, "description": "A problem (RFC 9457)"} for status in statuses
     }

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from messor.core.masking import mask
 
-_SECRET_BEARING = re.compile(r"error|reason|message|detail|refusal")
+_SECRET_BEARING = re.compile(r"error|reason|message|detail|refusal|outcome")
 
 
 class MaskedResponse(JSONResponse):

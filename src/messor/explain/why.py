@@ -37,6 +37,7 @@ SELECT id, domain, status, active, reviewed_by, reviewed_at, rejection_reason, m
        EXISTS (SELECT FROM messor.traffic_spent s
                 WHERE s.scope = domains.id AND s.until > messor.clock()) AS is_spent,
        ({alarms.NEWEST.format(name=alarms.CLOCK)}) AS clock_said,
+       EXISTS (SELECT FROM messor.traffic_limits) AS has_limits,
        ({alarms.NEWEST.format(name=alarms.DISK)}) AS disk_said
   FROM messor.domains WHERE domain = $1
 """
@@ -95,7 +96,7 @@ async def explain(database: Database, settings: Settings, text: str) -> Explanat
         return Explanation(url.href, "denied", [Fact("registry", "no", unknown)])
     halt = await traffic.in_force(database)
     facts = [Fact("traffic", "later", halt.message)] if halt else []
-    limited = await limits.find(database)
+    limited = await limits.find(database) if domain["has_limits"] else None
     if limited is not None and limited.message is not None:
         facts.append(Fact("limits", "later", limited.message))
     if domain["clock_said"] is not None:

@@ -100,6 +100,7 @@ PEOPLE = (
     ("vertical_versions", "applied_by"),
     ("corrections", "corrected_by"),
     ("entity_pairs", "decided_by"),
+    ("traffic_limits", "set_by"),
     ("rankings", "learnt_by"),
     ("parser_pins", "pinned_by"),
     ("parser_trials", "started_by"),

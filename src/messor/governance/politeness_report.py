@@ -13,7 +13,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from messor.errors import UnavailableError, UsageError
+from messor.errors import ConflictError, UsageError
 from messor.fetch.identity import keys
 from messor.fetch.identity.message_signatures import base64url, from_base64url
 from messor.fetch.identity.signer import RequestKey
@@ -92,7 +92,7 @@ async def signed(
     """The report as a flattened JSON Web Signature."""
     key = await keys.signing_key(database, seal)
     if key is None:
-        raise UnavailableError(
+        raise ConflictError(
             "There is no identity key to sign with. Set MESSOR_IDENTITY_URL, then: messor identity show"
         )
     return sign(await build(database, settings, name, days), key)

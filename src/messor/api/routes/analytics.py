@@ -66,7 +66,7 @@ async def query_analytics(
 
 
 @router.get("/{question}")
-@needs(Act.READ)
+@needs(Act.READ, needs_setup=True)
 async def ask_analytics(
     question: str,
     analytics: AnalyticsDep,

@@ -62,7 +62,7 @@ async def check_owner_request(request_id: UUID, database: DatabaseDep) -> OwnerR
 
 
 @router.get("/domains/{domain}/politeness-report")
-@needs(Act.READ)
+@needs(Act.READ, needs_setup=True)
 async def show_politeness_report(
     domain: DomainName, database: DatabaseDep, context: ContextDep
 ) -> dict[str, Any]:

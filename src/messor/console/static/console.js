@@ -33,7 +33,7 @@
     b: () => (reason() && reason().value.trim() ? press("[data-dossier] [data-key=b]") : reason() && reason().focus()),
     x: () => { const row = current(); if (row) row.querySelector("input").click(); },
     o: () => press("[data-dossier] [data-open]"),
-    "/": () => { const field = document.querySelector("[data-find], [type=search]"); if (field) field.focus(); },
+    "/": () => { const field = document.querySelector("main [data-find], main [type=search]"); if (field) field.focus(); },
   };
 
   document.addEventListener("keydown", (event) => {

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from messor.errors import UnavailableError, UsageError
+from messor.errors import ConflictError, UsageError
 from messor.fetch.identity import keys, publication
 from messor.fetch.proxies.seal import seal_for
 from messor.governance import politeness_report
@@ -66,7 +66,7 @@ async def test_without_a_key_there_is_no_signed_report(database: Database, tmp_p
     async with LittleWeb(tmp_path, {"one.test": {"/": page("Home")}}) as web:
         settings = web.settings()
         await admit(database, "http://one.test/")
-        with pytest.raises(UnavailableError, match="MESSOR_IDENTITY_URL"):
+        with pytest.raises(ConflictError, match="MESSOR_IDENTITY_URL"):
             await politeness_report.signed(database, settings, seal_for(settings), "one.test")
 
 

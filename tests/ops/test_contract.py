@@ -173,9 +173,11 @@ BREAKS = {
         "INGEST_005",
         """INSERT INTO messor.friction_log (occurred_at, host_id, page_id, signal, points, score)
            SELECT f.first - interval '100 ms', f.host_id, NULL, '403', 20, 20
-             FROM (SELECT host_id, max(fetched_at) AS first FROM messor.http_fetches
-                    WHERE status_code = 200 AND page_id IN (
-                      SELECT page_id FROM messor.ingestion_pages) GROUP BY 1) f,
+             FROM (SELECT h.host_id, max(h.fetched_at) AS first FROM messor.http_fetches h
+                     JOIN messor.visits v ON v.host_id = h.host_id AND v.token = h.visit_token
+                    WHERE h.status_code = 200 AND h.page_id IN (
+                      SELECT page_id FROM messor.ingestion_pages)
+                      AND h.fetched_at > v.claimed_at + interval '200 ms' GROUP BY 1) f,
                   generate_series(1, 3)""",
     ),
     "a stale cache": (

@@ -65,6 +65,7 @@ HOSTS = ("example.org", "foodbank.org", "shop.example")
 # Exit codes that are right here, and why.
 ENDINGS = {
     r"audit politeness|archive verify": (8, "its products were planted, not fetched and archived"),
+    r"evidence bundle": (1, "its products were planted, not fetched and archived"),
     r"members link": (5, "there is an admin already"),
     r"scores show": (4, "scores are computed once a week"),
     r"domains (approve|preflight)": (5, "shop.example is approved already"),

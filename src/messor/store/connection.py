@@ -16,6 +16,7 @@ from messor.store.array_types import ArrayConnection
 from messor.store.dsn import passfile_of
 
 NEXT = ".next"  # suffix of the file that holds the new password
+ATTEMPTS = 4  # a slow process may meet several rotations one after another
 
 
 def is_plain_loopback(dsn: str) -> bool:
@@ -41,14 +42,16 @@ async def _connect(dsn: str, how: dict[str, Any]) -> asyncpg.Connection:
     how = {**how, "connection_class": ArrayConnection}
     if is_plain_loopback(dsn):
         how.setdefault("ssl", False)
-    try:
-        return await asyncpg.connect(dsn, **how)
-    except asyncpg.InvalidPasswordError:
-        passfile = passfile_of(dsn)
-        if passfile is None:
-            raise
-        waiting = passfile.with_name(passfile.name + NEXT)
-        if waiting.exists():
-            how["passfile"] = waiting
-        # Without that file the rotation has ended meanwhile: the main file holds the new password.
-        return await asyncpg.connect(dsn, **how)
+    passfile = passfile_of(dsn)
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await asyncpg.connect(dsn, **how)
+        except asyncpg.InvalidPasswordError:
+            if passfile is None:
+                raise
+            # While the password is rotated the new one stands beside the file; afterwards in it.
+            waiting = passfile.with_name(passfile.name + NEXT)
+            how.pop("passfile", None)
+            if waiting.exists():
+                how["passfile"] = waiting
+    return await asyncpg.connect(dsn, **how)

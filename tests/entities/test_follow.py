@@ -9,6 +9,7 @@ import pytest
 
 from messor.entities import decisions, queries
 from messor.entities.follow import follow
+from messor.entities.lessons import lessons
 from messor.entities.queries import ENTITIES, PROPOSALS, EntityFilter, FullEntity, ProposalFilter
 from messor.errors import ConflictError, NotFoundError, UsageError
 from messor.records import corrections
@@ -187,7 +188,7 @@ async def test_a_rule_that_people_refuse_only_proposes(database: Database) -> No
     await two_shops(database)
     await database.fetch(
         """INSERT INTO messor.entity_pairs (first, second, kind, score, rule, basis, verdict, decided_by, decided_at)
-           SELECT -n - 1, -n, 'product', 0.96, 'number', 'number x', 'different', $1, messor.clock()
+           SELECT -n - 1, -n, 'product', 0.96, 'number', 'number x', 'different', $1, messor.clock() + make_interval(secs => n)
              FROM generate_series(1, 10, 2) n""",
         ACTOR,
     )
@@ -239,3 +240,15 @@ async def test_one_refusal_answers_all_that_is_proposed_between_two_entities(
         await decisions.decide(connection, asked[0].id, "different", actor=ACTOR)
     assert (await PROPOSALS.read(database, ProposalFilter())).items == []
     assert len(await entities(database, kind="product")) == 3
+
+
+async def test_a_statement_taken_out_of_many_is_one_lesson(database: Database) -> None:
+    for number in range(7):
+        shop = await open_harvest(database, f"shop{number}.example")
+        await shop.see("/k", product_html("Acme Kettle KX-200B", "49.90", sku=str(number)))
+    await caught_up(database)
+    kettle = await only(database, kind="product")
+    async with database.transaction() as connection:
+        await decisions.split(connection, kettle.id, kettle.members[0].id, actor=ACTOR)
+        counts = (await lessons(connection)).counts
+    assert set(counts.values()) == {(0, 1)}

@@ -38,7 +38,7 @@ LEAVE = "UPDATE messor.entity_statements SET entity_id = NULL WHERE id = $1"
 ENTITY_OF = "SELECT entity_id FROM messor.entity_statements WHERE id = $1"
 DECIDE = """
 INSERT INTO messor.entity_pairs AS p (first, second, kind, score, rule, basis, verdict, decided_by, decided_at, reason)
-SELECT least(g.one, g.other), greatest(g.one, g.other), $3, 0, 'person', 'a person', $4, $5, messor.clock(), $6
+SELECT least(g.one, g.other), greatest(g.one, g.other), $3, 0, 'person', 'a person', $4, $5, (SELECT messor.clock()), $6
   FROM unnest($1::bigint[], $2::bigint[]) AS g (one, other)
 ON CONFLICT (first, second) DO UPDATE
    SET verdict = excluded.verdict, decided_by = excluded.decided_by, decided_at = excluded.decided_at,

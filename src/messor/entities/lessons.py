@@ -14,15 +14,17 @@ DOUBTED = 0.9  # right less often than this
 TRUSTED = 0.97  # right at least as often as this
 _STEP = 0.01
 
+# A decision can settle many pairs at once, as a statement taken out of an entity does: it counts once.
 COUNTS = """
-SELECT kind, rule, count(*) FILTER (WHERE verdict = 'same')::int AS same, count(*)::int AS decided
+SELECT kind, rule, count(DISTINCT (decided_by, decided_at)) FILTER (WHERE verdict = 'same')::int AS same,
+       count(DISTINCT (decided_by, decided_at))::int AS decided
   FROM messor.entity_pairs WHERE verdict IS NOT NULL GROUP BY kind, rule
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Of each kind and rule, how many pairs people found to be one thing, and how many they decided."""
+    """Of each kind and rule, how often people said that it is one thing, and how often they decided."""
 
     counts: Mapping[tuple[str, str], tuple[int, int]]
 
